@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from packaging.requirements import Requirement
 
 from authoring.execute import TIMEOUT
-from blocklab_course.dependencies import NEEDED
+from blocklab_course.dependencies import REQUIRED
 
 COMMAND = [sys.executable, "-S"]  # without site-packages, and so without the .pth file that leads to blocklab
 
@@ -22,7 +22,7 @@ def bare_environment(folder: Path) -> dict[str, str]:
     links, kernel = folder / "packages", folder / "jupyter" / "kernels" / "bare"
     links.mkdir(parents=True)
     kernel.mkdir(parents=True)
-    wanted, seen = [*map(Requirement, (*(package.name for package in NEEDED), "ipykernel"))], set()
+    wanted, seen = [*map(Requirement, (*(package.name for package in REQUIRED), "ipykernel"))], set()
     while wanted:
         requirement = wanted.pop()
         if str(requirement) in seen:

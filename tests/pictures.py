@@ -41,10 +41,10 @@ def draws(file: Path) -> bool:
 
 
 PICTURES = [
-    f"{lesson.room}.{module.name}"
+    f"{lesson.package}.{module.name}"
     for lesson in LESSONS
-    for module in iter_modules([str(ROOMS / lesson.room)])
-    if not module.ispkg and draws(ROOMS / lesson.room / f"{module.name}.py")
+    for module in iter_modules([str(ROOMS / lesson.package)])
+    if not module.ispkg and draws(ROOMS / lesson.package / f"{module.name}.py")
 ]
 
 

@@ -14,9 +14,9 @@ import torch
 from matplotlib.figure import Figure
 
 from blocklab_course import begin, i18n, progress_bar
-from blocklab_course.dependencies import NEEDED, MissingPackages
+from blocklab_course.dependencies import REQUIRED, MissingPackages
 from blocklab_course.i18n import Text
-from blocklab_course.session import FONT
+from blocklab_course.session import CHINESE_FONT
 
 UNFREEZE = gc.unfreeze  # itself; while tests run, another stands in its place
 STEPS = Text(en="steps", zh="步数")
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("lesson_undone")
 def test_begin_chooses_language_and_font():
     begin("zh")
     assert i18n.get_language() == "zh"
-    assert matplotlib.rcParams["font.family"] == [FONT, "DejaVu Sans"]
+    assert matplotlib.rcParams["font.family"] == [CHINESE_FONT, "DejaVu Sans"]
     begin("en")
     assert i18n.get_language() == "en"
     assert matplotlib.rcParams["font.family"] == matplotlib.rcParamsDefault["font.family"]
@@ -145,7 +145,7 @@ def test_what_is_there_but_was_never_installed_is_taken_as_it_is(monkeypatch):
 
 def test_what_begin_looks_for_is_what_the_package_depends_on():
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
-    assert {f"{package.name}{package.versions}" for package in NEEDED} == {*project["dependencies"]}
+    assert {f"{package.name}{package.versions}" for package in REQUIRED} == {*project["dependencies"]}
 
 
 def shown(text: str) -> str:

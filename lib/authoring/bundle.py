@@ -145,4 +145,4 @@ def _rooms(code: str) -> set[str]:
     """The packages of the lessons from which the code imports, or whose exercises it names."""
     named = {name for names in _CALLED.findall(code) for name in names}
     imported = {room for room in ORDER if f"blocklab_course.lessons.{room}" in code}
-    return imported | {lesson.room for lesson in LESSONS if named & {*lesson.exercises}}
+    return imported | {lesson.package for lesson in LESSONS if named & {*lesson.exercises}}

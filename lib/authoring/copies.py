@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from blocklab.my_files import BLOCKS_FOLDER, PREDICTIONS
 from blocklab_course.i18n import LANGUAGES, Text
 from blocklab_course.workspace.files import atomic_write
+from blocklab_course.workspace.folder import PREDICTIONS_FILE, SOLUTIONS_FOLDER
 
 from .answers import as_bytes, carry_over
 from .hidden_outputs import without_hidden
@@ -70,10 +70,10 @@ def _renew(project: Project, mine: Path, say: Callable[[str], None]) -> None:
             if (mine / inside).exists():
                 shown = (f"{folder.name}/{inside.as_posix()}" for folder in (mine, kept))
                 said += _carry(mine / inside, copy, *shown)
-        if (mine / PREDICTIONS).exists():
-            shutil.copy(mine / PREDICTIONS, new)
-        if (mine / BLOCKS_FOLDER).exists():
-            shutil.copytree(mine / BLOCKS_FOLDER, new / BLOCKS_FOLDER)
+        if (mine / PREDICTIONS_FILE).exists():
+            shutil.copy(mine / PREDICTIONS_FILE, new)
+        if (mine / SOLUTIONS_FOLDER).exists():
+            shutil.copytree(mine / SOLUTIONS_FOLDER, new / SOLUTIONS_FOLDER)
         mine.rename(kept)
         new.rename(mine)
     for line in (*said, COPIED.format(added=added, there=0)):

@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from blocklab_course.gradebook.notebooks import Cell, code_cells, load
 from blocklab_course.gradebook.submissions import exercises
-from blocklab_course.lessons.catalog import BLOCKS
+from blocklab_course.lessons.catalog import SAVED_EXERCISES
 from blocklab_course.workspace.solutions import solution_file_in
 
 from .cell_deps import needed_cells
@@ -28,14 +28,14 @@ def save_solutions(mine: Path) -> None:
         notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
         beside = {"metadata": {"path": str(lesson.parent)}}
         NotebookClient(notebook, resources=beside, extra_arguments=["--log-level=ERROR"]).execute()
-    missing = [name for name in BLOCKS if not solution_file_in(mine, name).is_file()]
+    missing = [name for name in SAVED_EXERCISES if not solution_file_in(mine, name).is_file()]
     if missing:
         raise BuildError(f"the solutions of these blocks were not kept: {', '.join(missing)}")
 
 
 def _handed_in(cells: list[Cell]) -> list[str]:
     """A lesson's solutions of blocks with the cells that they need, or none: imports, and exercises that they go on."""
-    solutions = [cell for cell in cells if cell.solution and exercises(cell.source) & {*BLOCKS}]
+    solutions = [cell for cell in cells if cell.solution and exercises(cell.source) & {*SAVED_EXERCISES}]
     cells = [cell for cell in cells if cell in solutions or cell.exercise or cell.id == SETUP or _only_imports(cell)]
     sources = [_renamed(cell.source) if cell in solutions else cell.source for cell in cells]
     spare = {number for number, cell in enumerate(cells) if cell.exercise}

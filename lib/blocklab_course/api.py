@@ -15,16 +15,16 @@ from blocklab_course.model_swap.messages import NOTHING, THESE, WITHOUT_A_NAME
 from blocklab_course.model_swap.networks import NETWORKS
 from blocklab_course.model_swap.result import SwapResult
 
-from .lessons.catalog import BLOCKS, EXERCISES
-from .workspace.saving import save
+from .lessons.catalog import EXERCISES, SAVED_EXERCISES
+from .workspace.solutions import save
 
 UNKNOWN_EXERCISE = Text(
     en="There is no exercise {name!r}. Did you mean {near}? All of them: {names}",
     zh="没有名为 {name!r} 的练习。你要找的是不是 {near}？全部练习：{names}",
 )
 
-CATCH = "catch_"  # begins the names of exercises that are turned round
-NOT_TO_CATCH = Text(en="catch wants one of {names}, got {name!r}", zh="catch 可用于 {names}，收到的是 {name!r}")
+CATCH_PREFIX = "catch_"  # begins the names of exercises that are turned round
+CANNOT_CATCH = Text(en="catch wants one of {names}, got {name!r}", zh="catch 可用于 {names}，收到的是 {name!r}")
 
 
 def check(exercise: str, candidate: object, patience: float = PATIENCE, *, keep: bool = True) -> Verdict:
@@ -44,7 +44,7 @@ def check(exercise: str, candidate: object, patience: float = PATIENCE, *, keep:
     if isinstance(found, MutationExercise):
         return run_mutation_exercise(found, candidate, patience)
     verdict = check_against(found, candidate, patience)
-    said = save(found, candidate) if keep and verdict.passed and exercise in BLOCKS else ()
+    said = save(found, candidate) if keep and verdict.passed and exercise in SAVED_EXERCISES else ()
     return replace(verdict, messages=(*verdict.messages, *said))
 
 
@@ -65,10 +65,10 @@ def catch(exercise: str, inputs: object, patience: float = PATIENCE) -> Verdict:
 
     Raises ValueError for an exercise that cannot be turned round so.
     """
-    name = f"{CATCH}{exercise}"
+    name = f"{CATCH_PREFIX}{exercise}"
     if name not in EXERCISES:
-        names = join_words(each.removeprefix(CATCH) for each in EXERCISES if each.startswith(CATCH))
-        raise ValueError(NOT_TO_CATCH.format(name=exercise, names=names))
+        names = join_words(each.removeprefix(CATCH_PREFIX) for each in EXERCISES if each.startswith(CATCH_PREFIX))
+        raise ValueError(CANNOT_CATCH.format(name=exercise, names=names))
     return check(name, inputs, patience)
 
 

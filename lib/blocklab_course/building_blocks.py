@@ -12,7 +12,7 @@ from blocklab_course.model_swap.errors import SwapError
 from .lessons.catalog import EXERCISES
 from .workspace.solutions import load
 
-WRITTEN_IN = Text(en="{name} (lesson {number})", zh="{name}（第 {number} 课）")
+LESSON_LABEL = Text(en="{name} (lesson {number})", zh="{name}（第 {number} 课）")
 YOURS = Text(en="yours: {names}", zh="用你写的：{names}")
 NONE = Text(en="none yet", zh="还没有")
 OURS = Text(en="ours, where none of yours is kept: {names}", zh="没有保存过的，用我们的：{names}")
@@ -35,15 +35,15 @@ def load_or_reference(*names: str, lessons: bool = False) -> SimpleNamespace:
 
 def lesson_label(name: str) -> str:
     """The name of an exercise, and the number of its lesson."""
-    return WRITTEN_IN.format(name=name, number=EXERCISES[name].lesson[:2])
+    return LESSON_LABEL.format(name=name, number=EXERCISES[name].lesson[:2])
 
 
 def load_functions(*names: str) -> dict[str, Callable | None]:
     """The functions of these exercises as the reader kept them, None where there is none."""
-    return {name: _own(name) for name in names}
+    return {name: _load_function(name) for name in names}
 
 
-def _own(name: str) -> Callable | None:
+def _load_function(name: str) -> Callable | None:
     own = load(name)
     try:
         return own and as_function(EXERCISES[name], own)

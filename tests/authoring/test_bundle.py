@@ -16,10 +16,10 @@ from authoring import bundle, bundle_unpacking, font, notebook, stamped_cells
 from authoring.__main__ import main
 from authoring.project import Project
 from bare_python import COMMAND, bare_environment, run
-from blocklab_course.dependencies import NEEDED_MISSING
+from blocklab_course.dependencies import REQUIRED_MISSING
 from blocklab_course.i18n import LANGUAGES
-from blocklab_course.lessons.catalog import IN_ANOTHER_FILE
-from blocklab_course.session import NO_FONT
+from blocklab_course.lessons.catalog import NOT_BUNDLED
+from blocklab_course.session import FONT_MISSING
 
 pytestmark = pytest.mark.exhaustive
 
@@ -161,7 +161,7 @@ def test_a_damaged_payload_is_named_and_nothing_is_left(damage, cells, tmp_path)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_missing_package_is_named_with_the_command(language, cells, tmp_path):
     begun = Begun(cells[language], tmp_path)  # of a Python that has none
-    assert begun.error.startswith(line(NEEDED_MISSING, language))
+    assert begun.error.startswith(line(REQUIRED_MISSING, language))
     assert '%pip install "torch>=2.9" "matplotlib>=3.10"' in begun.error
     assert begun.left == []
 
@@ -176,7 +176,7 @@ importlib.util.find_spec = lambda name: find(name) if "blocklab" in name else Mo
 
 def test_an_english_file_that_is_told_to_speak_chinese_says_that_it_has_no_font(cells, tmp_path):
     begun = Begun(cells["en"].replace('begin("en")', 'begin("zh")'), tmp_path, NEEDED)
-    assert begun.error == NO_FONT.zh
+    assert begun.error == FONT_MISSING.zh
     assert begun.left == []
 
 
@@ -190,7 +190,7 @@ def test_the_exercise_of_another_lesson_is_told_where_it_is(files, bare, tmp_pat
         nbformat.write(lesson, tmp_path / "asks.ipynb")
         with pytest.raises(CellExecutionError) as stopped:
             run(tmp_path / "asks.ipynb", tmp_path)
-        assert stopped.value.evalue == getattr(IN_ANOTHER_FILE, language).format(lesson="05_layer_norm")
+        assert stopped.value.evalue == getattr(NOT_BUNDLED, language).format(lesson="05_layer_norm")
         assert stopped.value.traceback.endswith(f"\n{stopped.value.evalue}\n")
         assert "File" not in stopped.value.traceback
 

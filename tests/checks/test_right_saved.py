@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from right import RIGHT
 
-from blocklab_course.lessons.catalog import BLOCKS, EXERCISES
-from blocklab_course.workspace.saving import save
+from blocklab_course.lessons.catalog import EXERCISES, SAVED_EXERCISES
+from blocklab_course.workspace.solutions import save
 
 OTHERS = ("which was not written here", "the source of `Statistics` cannot be found")  # a named tuple has no body
 
 
-@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize("name", SAVED_EXERCISES)
 def test_what_learners_write_is_kept(name, tmp_path, monkeypatch):
     folder = tmp_path / "my" / "en"
     folder.mkdir(parents=True)

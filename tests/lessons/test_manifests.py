@@ -54,13 +54,13 @@ def used(source: str) -> set[str]:
 
 
 def test_every_lesson_has_a_package_and_a_source():
-    assert {lesson.room for lesson in LESSONS} == {path.parent.name for path in TREE.glob("*/__init__.py")}
+    assert {lesson.package for lesson in LESSONS} == {path.parent.name for path in TREE.glob("*/__init__.py")}
     assert {lesson.name for lesson in LESSONS} == SOURCES.keys()
 
 
 @EACH
 def test_the_manifest_names_the_exercises(lesson):
-    table = import_module(f"blocklab_course.lessons.{lesson.room}.exercises").EXERCISES
+    table = import_module(f"blocklab_course.lessons.{lesson.package}.exercises").EXERCISES
     assert lesson.exercises == tuple(exercise.name for exercise in table)
     assert {*lesson.exercises} == exercises(SOURCES[lesson.name])
     assert {*lesson.saves} <= {exercise.name for exercise in table if not exercise.evaluate}

@@ -17,7 +17,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 NEW = (
     Package("new-weights", "new_weights"),
-    Package("more-weights", "more", alone=True),
+    Package("more-weights", "more", no_deps=True),
     Package("new-tool", "tool", on_colab=True),
 )
 
@@ -29,7 +29,7 @@ def _added(monkeypatch):
 
 def test_the_extras_contain_the_optional_packages():
     lessons, real = ({Requirement(line).name for line in EXTRAS[extra]} for extra in ("lessons", "real"))
-    together = [package for package in dependencies.OPTIONAL if not package.alone]
+    together = [package for package in dependencies.OPTIONAL if not package.no_deps]
     assert lessons - {"jupyterlab", "jupyterlab-language-pack-zh-CN"} == {package.name for package in together}
     assert real == {package.name for package in together}
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from blocklab.my_files import PREDICTIONS
 from blocklab_course.i18n import set_language
-from blocklab_course.lessons.catalog import BLOCKS, EXERCISES
+from blocklab_course.lessons.catalog import EXERCISES, SAVED_EXERCISES
 from blocklab_course.progress import progress_page
 from blocklab_course.progress.__main__ import main
 from blocklab_course.progress.collect import Attempts, collect
 from blocklab_course.progress.page import MOST_NAMED, ProgressPage
+from blocklab_course.workspace.folder import PREDICTIONS_FILE
 from saved_notebooks import cell, hand_in, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
@@ -98,14 +98,15 @@ def test_the_last_attempt_is_told_beside_the_best(mine):
 
 
 def test_the_page_in_words(mine):
-    (mine / PREDICTIONS).write_text(
+    (mine / PREDICTIONS_FILE).write_text(
         '{"lesson": "a", "panel": "b", "right": true}\n{"lesson": "a", "panel": "c", "right": false}\n'
     )
     (mine / "blocks").mkdir()
     (mine / "blocks" / "gelu.py").write_text("raise SystemExit  # read, not run\n", "utf-8")
     assert str(progress_page()).split("\n\n") == [
         "Your progress",
-        f"Exercises passed: 2 of {len(EXERCISES)}\nGuesses made: 2; right: 1\nBlocks kept: 1 of {len(BLOCKS)} (gelu)",
+        f"Exercises passed: 2 of {len(EXERCISES)}\nGuesses made: 2; right: 1\n"
+        f"Blocks kept: 1 of {len(SAVED_EXERCISES)} (gelu)",
         "05_layer_norm: half_size (passed), catch_layer_norm (not begun), layer_norm (passed), "
         "layer_norm_backward (not begun)\n"
         "06_rms_norm: root_mean_square (forgot-root), rms_norm (a+b), rms_norm_llama (not begun), rms_norm_gemma "
@@ -137,7 +138,7 @@ def test_the_page_in_chinese():
     set_language("zh")
     page = str(progress_page())
     assert page.startswith(f"你的进度\n\n通过的练习：2/{len(EXERCISES)}\n")
-    assert f"\n猜过的问题：0 个；猜对：0 个\n保存的代码块：0/{len(BLOCKS)}\n" in page
+    assert f"\n猜过的问题：0 个；猜对：0 个\n保存的代码块：0/{len(SAVED_EXERCISES)}\n" in page
     assert "06_rms_norm：root_mean_square（forgot-root）、rms_norm（a+b）" in page
     assert f"rms_norm（a+b）：06_rms_norm · {EXERCISES['rms_norm'].section.zh}" in page
 
@@ -176,7 +177,7 @@ def with_questions(mine: Path, *languages: str) -> None:
 def test_questions_come_from_lessons_of_which_half_is_done(mine):
     with_questions(mine, "en", "zh")
     questions = collect(mine).questions
-    assert [(one.room, question.answer) for one, question in questions] == [
+    assert [(one.package, question.answer) for one, question in questions] == [
         ("layer_norm", "No: en05_layer_norm."),
         ("layer_norm", "Because."),
     ]
@@ -255,10 +256,10 @@ def test_what_is_no_file_is_named(mine, put, said):
     if said == "not a regular file" and not hasattr(os, "mkfifo"):
         pytest.skip("no pipes that are files on this system")
     put(mine / "en" / "07_positional_encoding.ipynb")
-    put(mine / PREDICTIONS)
+    put(mine / PREDICTIONS_FILE)
     progress = collect(mine)
     assert said in progress.faults["my/en/07_positional_encoding.ipynb"]
-    assert (f"my/{PREDICTIONS}" in progress.faults) == (said != "a link" or not (mine / PREDICTIONS).exists())
+    assert (f"my/{PREDICTIONS_FILE}" in progress.faults) == (said != "a link" or not (mine / PREDICTIONS_FILE).exists())
     assert progress.passed == 2
 
 
@@ -333,7 +334,7 @@ def test_a_damaged_block_is_named(mine):
     (mine / "blocks" / "gelu.py").write_text("def gelu(x)\n    return x\n", "utf-8")
     progress = collect(mine)
     assert progress.blocks == ()
-    assert progress.faults == {"my/blocks/gelu.py": "no Python in line 1 (expected ':')"}
+    assert progress.faults == {"my/blocks/gelu.py": "line 1 is not valid Python (expected ':')"}
 
 
 def test_reading_changes_nothing(mine):

@@ -41,7 +41,7 @@ def installed_project(tmp_path_factory):
     write_program(folder.parent / "bin" / "uv", 'echo "$@" >> "${0%/*}/calls"; [ ! -e "${0%/*}/offline" ]')
     write_program(folder.parent / "bin" / "python3", f'exec "{PYTHON}" "$@"')
     calls = make(folder, "lessons-environment")[2]
-    names = " ".join(package.name for package in OPTIONAL if package.alone)
+    names = " ".join(package.name for package in OPTIONAL if package.no_deps)
     assert calls[1].endswith(f"--no-deps -c constraints.txt {names}")
     return folder
 

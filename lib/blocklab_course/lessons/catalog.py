@@ -24,13 +24,13 @@ ORDER = (
     *("transformer_layers", "kv_cache", "cuda_timing", "your_model"),
 )
 LESSONS = tuple(
-    replace(import_module(f"{__package__}.{room}").LESSON, number=number, room=room)
-    for number, room in enumerate(ORDER)
+    replace(import_module(f"{__package__}.{package}").LESSON, number=number, package=package)
+    for number, package in enumerate(ORDER)
 )
-BLOCKS = tuple(name for lesson in LESSONS for name in lesson.saves)
-_HOLDS = {name: lesson for lesson in LESSONS for name in lesson.exercises}
+SAVED_EXERCISES = tuple(name for lesson in LESSONS for name in lesson.saves)
+_LESSON_OF = {name: lesson for lesson in LESSONS for name in lesson.exercises}
 
-IN_ANOTHER_FILE = Text(
+NOT_BUNDLED = Text(
     en="This file contains only its own lesson. That exercise is in {lesson}.ipynb; get it where you got this file.",
     zh="这个文件里只有这一课的内容。那个练习在 {lesson}.ipynb 里，请到当初得到这个文件的地方去找。",
 )
@@ -47,12 +47,12 @@ def manifest_of(name: str) -> Lesson:
 
 @cache
 def _exercises_of(lesson: Lesson) -> "dict[str, Exercise]":
-    if find_spec(f"{__package__}.{lesson.room}.exercises") is None:
-        raise ExerciseNotBundled(IN_ANOTHER_FILE.format(lesson=lesson.name))
+    if find_spec(f"{__package__}.{lesson.package}.exercises") is None:
+        raise ExerciseNotBundled(NOT_BUNDLED.format(lesson=lesson.name))
     from blocklab_course.checks.isolation import isolated  # here, because it imports torch
 
     with isolated():  # the numbers in the tables are float32 on the CPU, whatever a lesson has set
-        table = import_module(f"{__package__}.{lesson.room}.exercises").EXERCISES
+        table = import_module(f"{__package__}.{lesson.package}.exercises").EXERCISES
         return {exercise.name: replace(exercise, lesson=lesson.name) for exercise in table}
 
 
@@ -60,16 +60,16 @@ class _Exercises(Mapping):
     """Every exercise by its name, in the order of the lessons."""
 
     def __getitem__(self, name: str) -> "Exercise":
-        return _exercises_of(_HOLDS[name])[name]
+        return _exercises_of(_LESSON_OF[name])[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_HOLDS)
+        return iter(_LESSON_OF)
 
     def __len__(self) -> int:
-        return len(_HOLDS)
+        return len(_LESSON_OF)
 
     def __contains__(self, name: object) -> bool:  # loads no table
-        return name in _HOLDS
+        return name in _LESSON_OF
 
 
 EXERCISES = _Exercises()

@@ -15,7 +15,7 @@ class Lesson:
     diagram: the part of the layer that it explains, in the same words as the other lessons about this part; empty if
         it is about no single part.
     starter_code: by exercise the cell to complete, where a check finds a mistake in it before anything is changed.
-    number, room: its place in the course and the name of its package, filled in by the list of lessons.
+    number, package: its place in the course and the name of its package, filled in by the list of lessons.
     """
 
     exercises: tuple[str, ...] = ()
@@ -25,9 +25,9 @@ class Lesson:
     diagram: str = ""
     starter_code: Mapping[str, str] = field(default_factory=dict, hash=False)
     number: int = 0
-    room: str = ""
+    package: str = ""
 
     @property
     def name(self) -> str:
         """What its files are called: "02_norm_axes"."""
-        return f"{self.number:02}_{self.room}"
+        return f"{self.number:02}_{self.package}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from blocklab_course import i18n
 from blocklab_course.i18n import Text
-from blocklab_course.workspace.folder import NAME, workspace_folder
+from blocklab_course.workspace.folder import FOLDER_NAME, workspace_folder
 
 from .collect import collect
 from .page import ProgressPage
@@ -23,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--language", choices=i18n.LANGUAGES, default="en")
     options = parser.parse_args(arguments)
     i18n.set_language(options.language)
-    folder = options.folder or workspace_folder() or Path.cwd() / NAME
+    folder = options.folder or workspace_folder() or Path.cwd() / FOLDER_NAME
     if not folder.is_dir():
         print(NO_FOLDER.format(folder=folder.parent), file=sys.stderr)
         return 2

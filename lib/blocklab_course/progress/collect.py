@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from blocklab.my_files import PREDICTIONS
 from blocklab_course.gradebook.grades import NOT_BEGUN, SOLVED, Grades, better, saved_grades
 from blocklab_course.gradebook.notebooks import code_cells, links_to_folder, load, named_notebook, texts, walk
 from blocklab_course.gradebook.students import join_names
 from blocklab_course.i18n import LANGUAGES, Text, get_language
-from blocklab_course.lessons.catalog import BLOCKS, EXERCISES, LESSONS, Lesson
+from blocklab_course.lessons.catalog import EXERCISES, LESSONS, SAVED_EXERCISES, Lesson
 from blocklab_course.workspace.files import LINK, SPECIAL, Unreadable, why_not_opened
-from blocklab_course.workspace.predictions import predictions
+from blocklab_course.workspace.folder import PREDICTIONS_FILE
+from blocklab_course.workspace.predictions import count_predictions
 from blocklab_course.workspace.solutions import display_path, read_code, solution_file_in
 
 from .questions import Question, closing_questions
@@ -28,7 +28,7 @@ NOT_A_COPY = Text(
 SEMICOLON = Text(en="; ", zh="；")
 
 _LESSON = re.compile(r"\d\d_(\w+?)(?:-Copy\d+)?")  # as JupyterLab calls copies; a lesson may get another number
-_BY_ROOM = {lesson.room: lesson for lesson in LESSONS}
+_BY_ROOM = {lesson.package: lesson for lesson in LESSONS}
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ def collect(folder: Path, draw: random.Random | None = None) -> Progress:
             told = [NOT_A_COPY.format(count=passed)] * bool(marks.best)
         if told:
             faults[name] = str(SEMICOLON).join(told)
-    guessed, right = predictions(folder)
-    faults |= _guesses_not_read(folder / PREDICTIONS, folder)
+    guessed, right = count_predictions(folder)
+    faults |= _guesses_not_read(folder / PREDICTIONS_FILE, folder)
     blocks = tuple(_blocks(folder, faults))
     attempts = {exercise: attempts[exercise] for exercise in EXERCISES if exercise in attempts}
     return Progress(attempts, guessed, right, blocks, _drawn(attempts, asked, draw or random.Random()), faults)
@@ -134,7 +134,7 @@ def _guesses_not_read(file: Path, folder: Path) -> dict[str, str]:
 
 def _blocks(folder: Path, faults: dict[str, str]) -> Iterator[str]:
     """The blocks that are kept and can be read; none is run."""
-    for name in BLOCKS:
+    for name in SAVED_EXERCISES:
         file = solution_file_in(folder, name)
         try:
             read_code(file)

@@ -10,8 +10,8 @@ from blocklab_course.checks.verdict import anchor, table, to_html, to_text
 from blocklab_course.gradebook.grades import NOT_BEGUN, SOLVED, UNKNOWN
 from blocklab_course.gradebook.sanitize import sanitize
 from blocklab_course.i18n import Text, join_words
-from blocklab_course.lessons.catalog import BLOCKS, EXERCISES, LESSONS, Lesson
-from blocklab_course.workspace.folder import NAME, on_colab, workspace_folder
+from blocklab_course.lessons.catalog import EXERCISES, LESSONS, SAVED_EXERCISES, Lesson
+from blocklab_course.workspace.folder import FOLDER_NAME, on_colab, workspace_folder
 
 from .collect import Attempts, Progress
 from .questions import Question
@@ -112,7 +112,7 @@ class ProgressPage:
 
 
 def _counts(progress: Progress) -> list[str]:
-    kept = KEPT.format(count=len(progress.blocks), total=len(BLOCKS))
+    kept = KEPT.format(count=len(progress.blocks), total=len(SAVED_EXERCISES))
     return [
         PASSED.format(count=progress.passed, total=len(EXERCISES)),
         GUESSES.format(count=progress.guessed, right=progress.guessed_right),
@@ -156,7 +156,7 @@ def _not_counted(progress: Progress) -> list[str]:
 
 
 def _source() -> str:
-    return str(COLAB) if on_colab() else SAVED.format(folder=(workspace_folder() or Path(NAME)).name)
+    return str(COLAB) if on_colab() else SAVED.format(folder=(workspace_folder() or Path(FOLDER_NAME)).name)
 
 
 # How it is shown

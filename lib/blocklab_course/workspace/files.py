@@ -21,22 +21,22 @@ class Unreadable(Exception):
 
 
 def read_regular_file(path: Path, most: int) -> bytes:
-    """Read a regular file. Raises Unreadable if it is something else, empty or larger than `most` bytes; OSError."""
+    """Read a regular file. Raises OSError, and Unreadable if it is another kind, empty or larger than `most` bytes."""
     mode = path.lstat().st_mode
     if not stat.S_ISREG(mode):
         raise Unreadable(LINK if stat.S_ISLNK(mode) else FOLDER if stat.S_ISDIR(mode) else SPECIAL)
-    found = read_at_most(path, most + 1)
-    if not found:
+    data = read_at_most(path, most + 1)
+    if not data:
         raise Unreadable(EMPTY)
-    if len(found) > most:
+    if len(data) > most:
         raise Unreadable(TOO_LARGE.format(most=most / 1_000_000))
-    return found
+    return data
 
 
 def read_at_most(path: Path, most: int) -> bytes:
-    """Read at most `most` bytes of a regular file, also where another program changes what lies there meanwhile.
+    """Read at most `most` bytes of a regular file, without following a link or waiting for a pipe.
 
-    No link is followed and no pipe waited for. Raises Unreadable or OSError.
+    Raises Unreadable or OSError, also if another program replaces the file meanwhile.
     """
     with open(path, "rb", opener=_open_safely) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

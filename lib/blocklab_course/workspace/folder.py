@@ -1,4 +1,4 @@
-"""Where what a learner does is kept."""
+"""The learner's folder, `my/`: where it is, and the names of the files in it."""
 
 import os
 import sys
@@ -6,28 +6,30 @@ from pathlib import Path
 
 from blocklab_course.i18n import LANGUAGES
 
-NAME = "my"
-BUILT = "notebooks"
+FOLDER_NAME = "my"
+PREDICTIONS_FILE = "predictions.jsonl"
+SOLUTIONS_FOLDER = "blocks"
 
 
 def workspace_folder() -> Path | None:
-    """The folder `my/` around the learner's copy of a lesson; on Colab one in the session's folder, made when needed.
+    """The learner's folder; None if the notebook that runs is not a learner's copy of a lesson.
 
-    On a JupyterHub `notebooks/` too, for there each student has the whole repository to themselves. None elsewhere: the
-    lessons as they are built, tests and other people's notebooks leave nothing behind.
+    A copy is in `my/en` or `my/zh`. On a JupyterHub, `notebooks/` counts too, because each student has a repository of
+    their own. On Colab it is `my/` in the session's folder, which may not exist yet. Built lessons, tests and other
+    notebooks have no such folder, and so leave no files behind.
     """
     try:
-        here = Path.cwd()  # a kernel starts beside its notebook: in my/en or my/zh
-    except OSError:  # that folder is gone
+        here = Path.cwd()  # a Jupyter kernel starts in the folder of its notebook
+    except OSError:  # the folder was deleted
         return None
     if on_colab():
-        return here / NAME
-    own = (NAME, BUILT) if on_hub() else (NAME,)
-    return here.parent if here.name in LANGUAGES and here.parent.name in own else None
+        return here / FOLDER_NAME
+    names = (FOLDER_NAME, "notebooks") if on_hub() else (FOLDER_NAME,)
+    return here.parent if here.name in LANGUAGES and here.parent.name in names else None
 
 
 def on_colab() -> bool:
-    """Whether this is Colab, which forgets what lies in its session's folder."""
+    """Whether this is Colab, which deletes all files when the session ends."""
     return "google.colab" in sys.modules
 
 
@@ -37,6 +39,6 @@ def on_hub() -> bool:
 
 
 def is_beside_notebooks(file: str) -> bool:
-    """Whether a file lies where the learner's notebooks do, or below."""
+    """Whether a file is in the folder of the learner's notebooks or below it."""
     here = Path.cwd()
     return Path(file).resolve().is_relative_to((here.parent if here.name in LANGUAGES else here).resolve())

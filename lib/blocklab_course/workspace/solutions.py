@@ -1,51 +1,161 @@
-"""The learner's own blocks, which `check` accepted, as later lessons use them."""
+"""Save the solutions that `check` accepts to the learner's folder, and load them in later lessons."""
 
+import errno
+import io
+import os
 import re
 import warnings
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from copy import copy
 from functools import partial
 from pathlib import Path
 from types import CodeType
 
+from torch import nn
+
 import blocklab
-from blocklab.my_files import BLOCKS_FOLDER
-from blocklab_course.checks.engine import PATIENCE
+from blocklab_course.checks.engine import PATIENCE, check_against
+from blocklab_course.checks.exercise import Exercise
+from blocklab_course.checks.failures import reset_failures
 from blocklab_course.checks.isolation import isolated
 from blocklab_course.checks.safe_repr import error_message, type_name
 from blocklab_course.checks.timeout import Interrupted, TimeLimit
 from blocklab_course.i18n import Text, join_words
-from blocklab_course.lessons.catalog import BLOCKS
-from blocklab_course.workspace.files import Unreadable, read_regular_file, why_not_opened
+from blocklab_course.lessons.catalog import SAVED_EXERCISES
 
-from .folder import workspace_folder
+from .files import Unreadable, atomic_write, read_regular_file, why_not_opened
+from .folder import SOLUTIONS_FOLDER, on_colab, workspace_folder
+from .source_code import CannotBeSaved, standalone_source
 
-LARGEST = 100_000  # bytes; the longest solution of a lesson has a hundredth of it
+MAX_BYTES = 100_000  # about a hundred times the longest solution in the lessons
+OLD_VERSIONS = 3  # how many earlier versions of a solution are kept, as NAME.py.1 and so on
 VERSION = ".".join(blocklab.__version__.split(".")[:2])
 _VERSION = re.compile(r"Blocklab (\d+\.\d+)")
 
-NO_BLOCK = Text(
-    en="There is no block {name!r}. All of them: {names}", zh="没有名为 {name!r} 的代码块。全部代码块：{names}"
+HEADING = "# Your own {name}, as check accepted it (Blocklab {version}). 你写的 {name}，check 已通过。\n\n"
+SAVED = Text(en="Kept as `{file}`, for later lessons to run.", zh="已保存为 `{file}`，后面的课可以运行它。")
+SAVED_AGAIN = Text(
+    en="Kept as `{file}`, for later lessons to run; the earlier one is `{file}.1` now.",
+    zh="已保存为 `{file}`，后面的课可以运行它；原来的那份改名为 `{file}.1`。",
 )
-WITHOUT = Text(en="{file}: {why}; going on without it", zh="{file}：{why}；先不用它")
-NOT_TEXT = Text(en="its text is not UTF-8", zh="文字编码不是 UTF-8")
-NO_PYTHON = Text(en="no Python in line {line} ({why})", zh="第 {line} 行不是 Python（{why}）")
+NOT_SAVED = Text(en="It passed, but was not saved: {why}.", zh="通过了，但没有保存：{why}。")
+TO_DRIVE = Text(
+    en="Colab deletes it when this session ends. This line copies it to your Drive: `{line}` In the next lesson, this "
+    "one brings it back: `{back}`",
+    zh="这次会话一结束，Colab 就会删掉它。运行这一行，可以保存到你的云端硬盘：`{line}` "
+    "到了下一课，再用这一行取回：`{back}`",
+)
+DRIVE_LINE = (
+    'from google.colab import drive; drive.mount("/content/drive"); '
+    "import shutil; shutil.copytree({}, dirs_exist_ok=True)"
+)
+TO_DRIVE_LINE = DRIVE_LINE.format('"my", "/content/drive/MyDrive/my"')
+FROM_DRIVE_LINE = DRIVE_LINE.format('"/content/drive/MyDrive/my", "my"')
+FAILS_ALONE = Text(en="without the rest of the notebook it does not pass", zh="离开这个笔记本里的其他代码，它就通不过")
+NO_SOURCE = Text(en="its source code could not be read ({error})", zh="取不到它的源代码（{error}）")
+TOO_LONG = Text(en="it is longer than {most} bytes", zh="它超过 {most} 字节")
+NOT_WRITTEN = Text(en="cannot write `{file}`, {why}", zh="无法写入 `{file}`，{why}")
+DISK_FULL = Text(en="the disk is full", zh="磁盘已满")
+NO_PERMISSION = Text(en="permission denied", zh="没有权限")
+REASONS = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), DISK_FULL),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), NO_PERMISSION),
+}
+
+UNKNOWN_SOLUTION = Text(
+    en="There is no saved exercise {name!r}. Expected one of: {names}",
+    zh="没有名为 {name!r} 的代码块。全部代码块：{names}",
+)
+NOT_LOADED = Text(en="{file}: {why}; continuing without it", zh="{file}：{why}；先不用它")
+NOT_TEXT = Text(en="the file is not UTF-8 text", zh="文字编码不是 UTF-8")
+NOT_PYTHON = Text(en="line {line} is not valid Python ({why})", zh="第 {line} 行不是 Python（{why}）")
 ANOTHER_VERSION = Text(
-    en="it was kept by Blocklab {theirs}, and this is {ours}: run its exercise again",
+    en="it was saved by Blocklab {theirs}, and this is {ours}: run its exercise again",
     zh="它由 Blocklab {theirs} 保存，现在是 {ours}，请再运行一次那个练习",
 )
-ENDLESS = Text(en="it does not come to its end", zh="它一直没有运行完")
-RAISES = Text(en="it stops with {error}", zh="运行时报错：{error}")
-DEFINES_NONE = Text(en="it defines no `{name}`", zh="里面没有定义 `{name}`")
+ENDLESS = Text(en="it takes too long to run", zh="它一直没有运行完")
+RAISES = Text(en="running it raises {error}", zh="运行时报错：{error}")
+NOT_DEFINED = Text(en="it does not define `{name}`", zh="里面没有定义 `{name}`")
+
+
+def solution_file(name: str) -> Path | None:
+    """The file for the solution of an exercise; None without a learner's folder."""
+    folder = workspace_folder()
+    return folder and solution_file_in(folder, name)
+
+
+def solution_file_in(folder: Path, name: str) -> Path:
+    """The file for the solution of an exercise in a learner's folder."""
+    return folder / SOLUTIONS_FOLDER / f"{name}.py"
+
+
+def display_path(file: Path) -> str:
+    """A solution's file as messages name it: `my/blocks/rms_norm.py`."""
+    return "/".join(file.parts[-3:])
+
+
+def save(exercise: Exercise, candidate: object) -> tuple[str, ...]:
+    """Save a solution that passed, if there is a learner's folder. Returns messages for the verdict.
+
+    Before it is saved, its source code has to pass without the rest of the notebook. Earlier versions are kept beside
+    it.
+    """
+    file = solution_file(exercise.name)
+    if file is None:
+        return ()
+    try:
+        replaced = _save(exercise, candidate, file)
+    except (CannotBeSaved, Unreadable) as reason:
+        return (NOT_SAVED.format(why=reason),)
+    except OSError as error:
+        why = REASONS.get(error.errno) or error.strerror or type_name(error)
+        return (NOT_SAVED.format(why=NOT_WRITTEN.format(file=display_path(file), why=why)),)
+    except Exception as error:  # raised by the learner's own objects, for example by a __repr__
+        return (NOT_SAVED.format(why=NO_SOURCE.format(error=f"{type_name(error)}: {error_message(error)}")),)
+    message = (SAVED_AGAIN if replaced else SAVED).format(file=display_path(file))
+    return (message, TO_DRIVE.format(line=TO_DRIVE_LINE, back=FROM_DRIVE_LINE)) if on_colab() else (message,)
+
+
+def _save(exercise: Exercise, candidate: object, file: Path) -> bool:
+    """Write the solution, unless the file already contains it. Returns whether another version was there."""
+    text = HEADING.format(name=exercise.name, version=VERSION) + standalone_source(exercise.name, candidate)
+    data = text.encode("utf-8")
+    if len(data) > MAX_BYTES:
+        raise CannotBeSaved(TOO_LONG.format(most=MAX_BYTES))
+    if file.is_file() and file.read_bytes() == data:
+        return False
+    _check_alone(exercise, candidate, execute(compile_source(text, file), exercise.name))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    replaced = os.path.lexists(file)
+    atomic_write(file, data, older=OLD_VERSIONS)
+    return replaced
+
+
+def _check_alone(exercise: Exercise, candidate: object, solution: object) -> None:
+    """Raise CannotBeSaved unless `solution`, defined by the source code alone, passes.
+
+    For a Module, `solution` is its class: a copy of the module gets this class and keeps its weights.
+    """
+    if isinstance(candidate, nn.Module):
+        twin = copy(candidate)
+        twin.__class__, solution = solution, twin
+    with redirect_stdout(io.StringIO()):  # what it prints was shown by the first check
+        passed = check_against(exercise, solution).passed
+    if not passed:
+        reset_failures(exercise.name)
+        raise CannotBeSaved(FAILS_ALONE)
 
 
 def load(name: str) -> Callable | None:
-    """The learner's own block of this name, a function or the class of a Module.
+    """The saved solution of an exercise: a function, or the class of a Module.
 
-    None where none is kept, and where it cannot be used, which is then said in one line.
-    Raises ValueError for a name that is no block's.
+    Returns None if nothing is saved, or if the file cannot be used; then one printed line says why.
+
+    Raises ValueError for an exercise whose solution is never saved.
     """
-    if name not in BLOCKS:
-        raise ValueError(NO_BLOCK.format(name=name, names=join_words(BLOCKS)))
+    if name not in SAVED_EXERCISES:
+        raise ValueError(UNKNOWN_SOLUTION.format(name=name, names=join_words(SAVED_EXERCISES)))
     file = solution_file(name)
     if file is None:
         return None
@@ -54,37 +164,19 @@ def load(name: str) -> Callable | None:
     except FileNotFoundError:
         return None
     except (Unreadable, OSError) as error:
-        why = why_not_opened(error)
-        print(WITHOUT.format(file=display_path(file), why=why))
+        print(NOT_LOADED.format(file=display_path(file), why=why_not_opened(error)))
         return None
 
 
 def load_all() -> dict[str, Callable]:
-    """All of the learner's own blocks that can be used, by their names, in the order of the lessons."""
-    found = {name: load(name) for name in BLOCKS}
-    return {name: block for name, block in found.items() if block is not None}
-
-
-def solution_file(name: str) -> Path | None:
-    """Where a block is kept; None where nothing is."""
-    mine = workspace_folder()
-    return mine and solution_file_in(mine, name)
-
-
-def solution_file_in(mine: Path, name: str) -> Path:
-    """Where a block is kept in a learner's folder."""
-    return mine / BLOCKS_FOLDER / f"{name}.py"
-
-
-def display_path(file: Path) -> str:
-    """What messages call the file of a block: `my/blocks/rms_norm.py`."""
-    return "/".join(file.parts[-3:])
+    """All saved solutions that can be used, by exercise, in the order of the lessons."""
+    return {name: solution for name in SAVED_EXERCISES if (solution := load(name)) is not None}
 
 
 def read_code(file: Path) -> CodeType:
-    """The code of a block's file, not yet run. Raises Unreadable for what is none, and OSError."""
+    """Read and compile a solution's file, without running it. Raises Unreadable or OSError."""
     try:
-        text = read_regular_file(file, LARGEST).decode("utf-8")
+        text = read_regular_file(file, MAX_BYTES).decode("utf-8")
     except UnicodeDecodeError:
         raise Unreadable(NOT_TEXT) from None
     version = _VERSION.search(text.partition("\n")[0])
@@ -94,19 +186,19 @@ def read_code(file: Path) -> CodeType:
 
 
 def compile_source(text: str, file: Path) -> CodeType:
-    """The code of a text that stands, or is to stand, in a file. Raises Unreadable for what is no Python."""
+    """Compile the text of a solution. Raises Unreadable if it is not Python."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return compile(text, str(file), "exec", dont_inherit=True)
     except SyntaxError as error:
-        raise Unreadable(NO_PYTHON.format(line=error.lineno or 1, why=error.msg)) from None
-    except (ValueError, RecursionError, MemoryError) as error:  # bytes 0, or nested too deeply
-        raise Unreadable(NO_PYTHON.format(line=1, why=error_message(error))) from None
+        raise Unreadable(NOT_PYTHON.format(line=error.lineno or 1, why=error.msg)) from None
+    except ValueError as error:  # Python 3.11 raises it for null bytes
+        raise Unreadable(NOT_PYTHON.format(line=1, why=error)) from None
 
 
 def execute(code: CodeType, name: str) -> Callable:
-    """What the code of a block defines, run in a namespace of its own. Raises Unreadable."""
+    """Run the code of a solution in a new namespace and return what it defines. Raises Unreadable."""
     namespace = {"__name__": name}
     try:
         with isolated(), TimeLimit(PATIENCE) as watch:
@@ -116,5 +208,5 @@ def execute(code: CodeType, name: str) -> Callable:
     except BaseException as error:
         raise Unreadable(RAISES.format(error=f"{type_name(error)}: {error_message(error)}")) from None
     if not callable(namespace.get(name)):
-        raise Unreadable(DEFINES_NONE.format(name=name))
+        raise Unreadable(NOT_DEFINED.format(name=name))
     return namespace[name]

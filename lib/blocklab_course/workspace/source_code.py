@@ -1,4 +1,4 @@
-"""The source of a learner's function with all that it needs: what stands in a notebook, as a file that runs alone."""
+"""Extract a learner's function from the notebook as source code that runs alone."""
 
 import ast
 import builtins
@@ -21,44 +21,42 @@ from .folder import is_beside_notebooks
 
 NOT_OWN = Text(en="it is `{name}`, which was not written here", zh="它是 `{name}`，不是在这里写的")
 NO_FUNCTION = Text(
-    en="only a function can be kept, or a Module of your own, and this is a `{kind}`",
+    en="only functions and your own Modules can be saved, and this is a `{kind}`",
     zh="只能保存函数，或者你自己写的模块，而这是 `{kind}`",
 )
 NO_SOURCE = Text(en="the source of `{name}` cannot be found", zh="找不到 `{name}` 的源代码")
-MISSING = Text(en="it needs `{name}`, which is nowhere defined", zh="它要用到 `{name}`，而这个名字没有定义")
+MISSING = Text(en="it uses `{name}`, which is not defined", zh="它要用到 `{name}`，而这个名字没有定义")
 NO_CONSTANT = Text(
-    en="it needs `{name}`, a `{kind}`, which cannot be written into a file",
+    en="it uses `{name}`, a `{kind}`, which cannot be written to a file",
     zh="它要用到 `{name}`，而 `{kind}` 类型的值无法写进文件",
 )
-TWO_OF_A_NAME = Text(en="it needs two different things called `{name}`", zh="它要用到两样东西，名字都叫 `{name}`")
+SAME_NAME = Text(en="it uses two different things named `{name}`", zh="它要用到两样东西，名字都叫 `{name}`")
 
-PUBLIC = ("torch", "torch.nn", "torch.nn.functional")  # where torch's own are known from, wherever they are written
-NOTEBOOKS = {"display", "get_ipython"}  # are among Python's own names in a notebook alone
-MODULES = {"__name__", "__annotations__"}  # every file has them
-LONGEST = 2_000  # characters of a constant
+PUBLIC_MODULES = ("torch", "torch.nn", "torch.nn.functional")  # import torch's objects from here if possible
+MAX_LENGTH = 2_000  # characters of a constant
 
 
 class CannotBeSaved(Exception):
-    """Why a function has no source that would run alone, in the reader's language."""
+    """Why the source code of a function would not run alone, in the reader's language."""
 
 
 def standalone_source(name: str, candidate: object) -> str:
-    """The code that gives `name` to a function, or to the class of a Module: imports, constants, definitions.
+    """The source code that defines `name` as a function, or as the class of a Module.
 
-    Functions, classes and constants of the learner's own come along. Raises CannotBeKept.
+    It contains the imports, constants, functions and classes that the definition uses. Raises CannotBeSaved.
     """
-    block = type(candidate) if isinstance(candidate, nn.Module) else candidate
-    if origin := _origin(block, name) or _origin(inspect.unwrap(block), name):
+    definition = type(candidate) if isinstance(candidate, nn.Module) else candidate
+    if origin := _find_import(definition, name) or _find_import(inspect.unwrap(definition), name):
         raise CannotBeSaved(NOT_OWN.format(name=".".join(origin)))
-    if not isinstance(block, type | FunctionType):
+    if not isinstance(definition, type | FunctionType):
         raise CannotBeSaved(NO_FUNCTION.format(kind=type_name(candidate)))
-    parts = _Parts()
-    parts.define(name, block)
-    return parts.joined()
+    file = _SourceFile()
+    file.define(name, definition)
+    return file.text()
 
 
-class _Parts:
-    """What a file is put together from, and the values that its names stand for."""
+class _SourceFile:
+    """Collects the parts of a file, and which value each name has in it."""
 
     def __init__(self) -> None:
         self._imports: set[str] = set()
@@ -66,45 +64,44 @@ class _Parts:
         self._definitions: list[str] = []
         self._values: dict[str, object] = {}
 
-    def joined(self) -> str:
+    def text(self) -> str:
         imports = sorted(self._imports, key=lambda line: (not line.startswith("import"), line))
-        heads = filter(None, ("\n".join(imports), "\n".join(self._constants)))
-        return "\n\n\n".join(filter(None, ("\n\n".join(heads), *self._definitions))) + "\n"
+        head = filter(None, ("\n".join(imports), "\n".join(self._constants)))
+        return "\n\n\n".join(filter(None, ("\n\n".join(head), *self._definitions))) + "\n"
 
     def define(self, name: str, value: type | FunctionType) -> None:
-        """Add a function or class of the learner's own under a name, and before it all that it reads."""
-        written = _written(value)
-        node, source = _found(name, value, written)
-        is_lambda = isinstance(node, ast.Lambda)
-        own = name if is_lambda else node.name
-        if self._is_new(own, value):
-            text = _assigned(name, node, source) if is_lambda else _lines_of(node, source)
-            surroundings = written.__globals__ | _closed_over(written)
-            for read in sorted(_names_read(compile(text, "<block>", "exec", dont_inherit=True))):
-                self._need(read, surroundings, text)
+        """Add a function or class of the learner under a name, after everything that it uses."""
+        function = _function_in(value)
+        node, source = _find_definition(name, value, function)
+        own_name = name if isinstance(node, ast.Lambda) else node.name
+        if self._is_new(own_name, value):
+            text = _assign(name, node, source) if isinstance(node, ast.Lambda) else _lines_of(node, source)
+            scope = function.__globals__ | _closure_variables(function)
+            for used in sorted(_global_names(compile(text, "<solution>", "exec", dont_inherit=True))):
+                self._provide(used, scope)
             self._definitions.append(text)
-        if own != name and self._is_new(name, value):
-            self._definitions.append(f"{name} = {own}")
+        if own_name != name and self._is_new(name, value):
+            self._definitions.append(f"{name} = {own_name}")
 
     def _is_new(self, name: str, value: object) -> bool:
-        """Let a name stand for a value; whether it did not before. Raises CannotBeKept if it stands for another."""
+        """Bind a name to a value. Returns whether it was unbound; raises CannotBeSaved if it had another value."""
         known = name in self._values
         if known and self._values[name] is not value:
-            raise CannotBeSaved(TWO_OF_A_NAME.format(name=name))
+            raise CannotBeSaved(SAME_NAME.format(name=name))
         self._values[name] = value
         return not known
 
-    def _need(self, name: str, surroundings: dict[str, object], text: str) -> None:
-        """Add what a name stands for around the text that reads it."""
-        if name not in surroundings:
-            if name not in dir(builtins) or name in NOTEBOOKS:
+    def _provide(self, name: str, scope: dict[str, object]) -> None:
+        """Add the import, constant or definition that gives a name its value."""
+        if name not in scope:
+            if not hasattr(builtins, name):
                 raise CannotBeSaved(MISSING.format(name=name))
             return
-        value = surroundings[name]
-        if isinstance(value, ModuleType) and not _lies_here(value):
-            self._is_new(name, value)
-            self._imports |= _imports(name, value, text)
-        elif origin := _origin(value, name):
+        value = scope[name]
+        if isinstance(value, ModuleType) and not _is_own_module(value):
+            if self._is_new(name, value):
+                self._imports.add(_import_module(name, value))
+        elif origin := _find_import(value, name):
             if self._is_new(name, value):
                 self._imports.add("from {} import {}".format(*origin) + f" as {name}" * (origin[1] != name))
         elif isinstance(value, type) or isinstance(inspect.unwrap(value), FunctionType):
@@ -113,84 +110,80 @@ class _Parts:
             self._constants.append(f"{name} = {self._literal(name, value)}")
 
     def _literal(self, name: str, value: object) -> str:
-        """A constant as it is written. Raises CannotBeKept for what is none."""
+        """A constant as source code. Raises CannotBeSaved for any other value."""
         if isinstance(value, torch.dtype):
             self._imports.add("import torch")
             return str(value)
-        if isinstance(value, float) and value - value != 0:  # an infinity, or not a number
+        if isinstance(value, float) and value - value != 0:  # infinite or NaN
             return f'float("{value}")'
-        try:
+        with suppress(Exception):  # the learner's own class may have a __repr__ or __eq__ that raises
             text = repr(value)
-            if len(text) <= LONGEST and ast.literal_eval(text) == value:
+            if len(text) <= MAX_LENGTH and ast.literal_eval(text) == value:
                 return text
-        except Exception:  # a value may say of itself what it likes
-            pass
         raise CannotBeSaved(NO_CONSTANT.format(name=name, kind=type_name(value)))
 
 
-# Where a value comes from
+# Imports
 
 
-def _origin(value: object, name: str) -> tuple[str, str] | None:
-    """The module from which a value is imported anywhere, and its name there; None for what is the learner's."""
+def _find_import(value: object, name: str) -> tuple[str, str] | None:
+    """The module to import a value from, and its name there; None for what the learner wrote."""
     home = getattr(value, "__module__", None)
-    for module in (*PUBLIC, home) if isinstance(home, str) else ():
-        space = sys.modules.get(module)
-        for own in (getattr(value, "__name__", name), name):
-            if space and getattr(space, own, None) is value and not _lies_here(space):
-                return module, own
+    for module in (*PUBLIC_MODULES, home) if isinstance(home, str) else ():
+        namespace = sys.modules.get(module)
+        for attribute in (getattr(value, "__name__", name), name):
+            if namespace and getattr(namespace, attribute, None) is value and not _is_own_module(namespace):
+                return module, attribute
     return None
 
 
-def _lies_here(module: ModuleType) -> bool:
-    """Whether a module is the notebook, or lies beside it and is found from there alone."""
+def _is_own_module(module: ModuleType) -> bool:
+    """Whether a module is the notebook or a file beside it, which can only be imported from there."""
     file = getattr(module, "__file__", None)
     return module.__name__ == "__main__" or (
         file is not None and not is_library_code(file) and is_beside_notebooks(file)
     )
 
 
-def _imports(name: str, module: ModuleType, text: str) -> set[str]:
-    """The lines that import a module under a name, and those of its modules that the text reads by their full names."""
+def _import_module(name: str, module: ModuleType) -> str:
     package, _, last = module.__name__.rpartition(".")
     if name == module.__name__:
-        chains = {ast.unparse(node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)}
-        inside = {name, *(chain for chain in chains if chain.startswith(f"{name}.") and chain in sys.modules)}
-        return {f"import {one}" for one in inside if not any(other.startswith(f"{one}.") for other in inside)}
-    return {f"from {package} import {name}" if last == name else f"import {module.__name__} as {name}"}
+        return f"import {name}"
+    return f"from {package} import {name}" if last == name else f"import {module.__name__} as {name}"
 
 
-# How it is written
+# Definitions
 
 
-def _written(value: type | FunctionType) -> FunctionType | None:
-    """The function that tells where a value is written: itself, what it wraps, or a method of the class."""
+def _function_in(value: type | FunctionType) -> FunctionType | None:
+    """The function whose code object says where a function or class is defined: for a class, one of its methods."""
     if not isinstance(value, type):
         return inspect.unwrap(value)
-    parts = (inspect.unwrap(part) for part in vars(value).values() if callable(part))
-    methods = (part for part in parts if isinstance(part, FunctionType))
+    members = (inspect.unwrap(member) for member in vars(value).values() if callable(member))
+    methods = (member for member in members if isinstance(member, FunctionType))
     return next((method for method in methods if method.__qualname__.startswith(f"{value.__qualname__}.")), None)
 
 
-def _found(name: str, value: type | FunctionType, written: FunctionType | None) -> tuple[ast.AST, str]:
-    """Where a function or class is written, and the source of that cell or file. Raises CannotBeKept."""
-    code = getattr(written, "__code__", None)
+def _find_definition(name: str, value: type | FunctionType, function: FunctionType | None) -> tuple[ast.AST, str]:
+    """The syntax tree of a function or class, and the source of its cell or file. Raises CannotBeSaved.
+
+    `inspect.getsource` would not do: it finds no class of a notebook, and whole lines for a lambda.
+    """
+    code = getattr(function, "__code__", None)
     if isinstance(code, CodeType):
         linecache.checkcache(code.co_filename)
-        source = "".join(linecache.getlines(code.co_filename, written.__globals__))
-        fits = _fits_class if isinstance(value, type) else _fits_function
-        found = [node for node in ast.walk(ast.parse(source)) if fits(node, value, code)]
+        source = "".join(linecache.getlines(code.co_filename, function.__globals__))
+        found = [node for node in ast.walk(ast.parse(source)) if _defines(node, value, code)]
         if len(found) == 1:
             return found[0], source
     raise CannotBeSaved(NO_SOURCE.format(name=name))
 
 
-def _fits_class(node: ast.AST, value: type, method: CodeType) -> bool:
-    named = isinstance(node, ast.ClassDef) and node.name == value.__name__
-    return named and node.lineno <= method.co_firstlineno <= node.end_lineno
-
-
-def _fits_function(node: ast.AST, _value: FunctionType, code: CodeType) -> bool:
+def _defines(node: ast.AST, value: type | FunctionType, code: CodeType) -> bool:
+    """Whether a node defines a class with the code of one of its methods, or a function with this code."""
+    if isinstance(value, type):
+        named = isinstance(node, ast.ClassDef) and node.name == value.__name__
+        return named and node.lineno <= code.co_firstlineno <= node.end_lineno
     if isinstance(node, ast.Lambda):
         return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno
     return isinstance(node, ast.FunctionDef) and (node.name, _first_line(node)) == (code.co_name, code.co_firstlineno)
@@ -205,27 +198,23 @@ def _lines_of(node: ast.FunctionDef | ast.ClassDef, source: str) -> str:
     return textwrap.dedent("\n".join(lines)).rstrip()
 
 
-def _assigned(name: str, node: ast.Lambda, source: str) -> str:
+def _assign(name: str, node: ast.Lambda, source: str) -> str:
     text = ast.get_source_segment(source, node)
     return f"{name} = (\n    {text}\n)" if "\n" in text else f"{name} = {text}"
 
 
-# What it reads
-
-
-def _names_read(code: CodeType) -> set[str]:
-    """The names that code takes from around it, and the code inside of it too."""
+def _global_names(code: CodeType) -> set[str]:
+    """The global names that code and the functions in it use but do not assign."""
     steps = list(dis.get_instructions(code))
-    read = {step.argval for step in steps if step.opname in ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")}
-    own = {step.argval for step in steps if step.opname == "STORE_NAME"} | MODULES
-    inside = [_names_read(part) for part in code.co_consts if isinstance(part, CodeType)]
-    return (read - own).union(*inside)
+    used = {step.argval for step in steps if step.opname in ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")}
+    assigned = {step.argval for step in steps if step.opname == "STORE_NAME"} | {"__name__", "__annotations__"}
+    inside = [_global_names(part) for part in code.co_consts if isinstance(part, CodeType)]
+    return (used - assigned).union(*inside)
 
 
-def _closed_over(function: FunctionType) -> dict[str, object]:
-    """The names of a function around it, and their values."""
+def _closure_variables(function: FunctionType) -> dict[str, object]:
     found = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        with suppress(ValueError):  # nothing is in it yet
+        with suppress(ValueError):  # the variable has no value yet
             found[name] = cell.cell_contents
     return found

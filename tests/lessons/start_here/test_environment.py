@@ -20,7 +20,7 @@ def test_where_all_is_there_one_line_says_so():
 def test_versions_are_folded():
     found = check_environment()
     named = [name for name, _ in found.versions]
-    assert named == ["Python", *(package.name for package in (*dependencies.NEEDED, *dependencies.OPTIONAL)), "GPU"]
+    assert named == ["Python", *(package.name for package in (*dependencies.REQUIRED, *dependencies.OPTIONAL)), "GPU"]
     shown, folded = found.html().split("<details>")
     assert environment.READY.en in shown
     assert all(name in folded and name not in shown for name in named[1:])
@@ -33,8 +33,8 @@ def test_what_is_missing_is_named_with_the_command(added):
 
 
 def test_a_missing_network_that_lessons_do_without_is_no_fault(added):
-    stand_in = Text(en="two lessons show something else", zh="有两课显示别的内容")
-    added(Package("no-such-network", "no_such_network", alone=True, stand_in=stand_in))
+    fallback = Text(en="two lessons show something else", zh="有两课显示别的内容")
+    added(Package("no-such-network", "no_such_network", no_deps=True, fallback=fallback))
     first, second = str(check_environment()).splitlines()
     assert first == environment.READY.en
     said = "Without no-such-network, two lessons show something else: pip install --no-deps no-such-network"

@@ -39,8 +39,8 @@ def test_rotary_positions_are_drawn_inside_attention():
 
 
 def test_the_lessons_about_one_part_stand_beside_it():
-    assert [lesson.room for lesson in about("rms_norm")] == ["norm_axes", "layer_norm", "rms_norm"]
-    assert [lesson.room for lesson in about("small_batches")] == ["small_batches"]  # about no single part
+    assert [lesson.package for lesson in about("rms_norm")] == ["norm_axes", "layer_norm", "rms_norm"]
+    assert [lesson.package for lesson in about("small_batches")] == ["small_batches"]  # about no single part
 
 
 def test_a_click_on_a_part_opens_its_lesson():
@@ -48,7 +48,7 @@ def test_a_click_on_a_part_opens_its_lesson():
     for x, top, _, high, _, room, _ in PARTS:
         across, down = x / 12, 1 - (top - min(high, 0.62) / 2) / 8
         opened = [t for (left, over, wide, tall), t in places if 0 < across - left < wide and 0 < down - over < tall]
-        assert opened == [f"{lesson.name}.ipynb" for lesson in LESSONS if lesson.room == room]
+        assert opened == [f"{lesson.name}.ipynb" for lesson in LESSONS if lesson.package == room]
 
 
 def test_an_arrow_leads_to_every_sum(figure):

@@ -12,7 +12,7 @@ from blocklab_course.checks.verdict import table
 from blocklab_course.i18n import Text
 
 MISSING = Text(en="missing", zh="未安装")
-DONE_WITHOUT = Text(en="Without {name}, {stand_in}: {command}", zh="没有 {name}，{stand_in}：{command}")
+DONE_WITHOUT = Text(en="Without {name}, {fallback}: {command}", zh="没有 {name}，{fallback}：{command}")
 NO_GPU = Text(en="none (only lesson 14 would use one)", zh="没有（只有第 14 课会用到）")
 READY = Text(
     en="Everything is here: every lesson runs on this machine.",
@@ -58,14 +58,14 @@ def installed(package: str) -> str | None:
 
 def check_environment() -> Environment:
     """Whether what the lessons need is there; what a stand-in replaces is not needed."""
-    names = [package.name for package in (*dependencies.NEEDED, *dependencies.OPTIONAL)]
+    names = [package.name for package in (*dependencies.REQUIRED, *dependencies.OPTIONAL)]
     versions = {name: installed(name) for name in names}
-    spared = [package for package in dependencies.OPTIONAL if package.stand_in and not versions[package.name]]
+    spared = [package for package in dependencies.OPTIONAL if package.fallback and not versions[package.name]]
     missing = [name for name, found in versions.items() if not found and name not in {one.name for one in spared}]
     gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else str(NO_GPU)
     return Environment(
         verdict=NOT_READY.format(names=" ".join(missing)) if missing else str(READY),
-        without=tuple(DONE_WITHOUT.format(name=one.name, stand_in=one.stand_in, command=one.command) for one in spared),
+        without=tuple(DONE_WITHOUT.format(name=one.name, fallback=one.fallback, command=one.command) for one in spared),
         versions=(
             ("Python", platform.python_version()),
             *((name, found or str(MISSING)) for name, found in versions.items()),

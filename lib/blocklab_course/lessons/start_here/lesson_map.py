@@ -75,8 +75,8 @@ def line_of(top: float, height: float) -> float:
 
 def about(room: str | None) -> list[Lesson]:
     """The lesson of this name and, in their order, the others that explain the same part of the layer."""
-    part = next((lesson.diagram for lesson in LESSONS if lesson.room == room), "")
-    return [lesson for lesson in LESSONS if lesson.room == room or (part and lesson.diagram == part)]
+    part = next((lesson.diagram for lesson in LESSONS if lesson.package == room), "")
+    return [lesson for lesson in LESSONS if lesson.package == room or (part and lesson.diagram == part)]
 
 
 def badges() -> Iterator[tuple[float, float, Lesson]]:
@@ -91,7 +91,7 @@ def links() -> list[tuple[tuple[float, float, float, float], str, str]]:
 
     These are the numbers, and the line of text of every part that opens a lesson.
     """
-    by_room = {lesson.room: lesson for lesson in LESSONS}
+    by_room = {lesson.package: lesson for lesson in LESSONS}
     found = [(x - RADIUS, y - RADIUS, 2 * RADIUS, 2 * RADIUS, lesson) for x, y, lesson in badges()]
     found += [
         (x - wide / 2, top - min(high, LOW), wide, min(high, LOW), by_room[room])

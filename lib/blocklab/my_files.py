@@ -1,4 +1,0 @@
-"""What lies beside a learner's copies of the lessons, in `my/`."""
-
-PREDICTIONS = "predictions.jsonl"
-BLOCKS_FOLDER = "blocks"
