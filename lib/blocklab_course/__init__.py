@@ -1,7 +1,9 @@
-"""What a lesson calls: `begin("en")`, `check("rms_norm", f)`, `catch("layer_norm", inputs)`,
-`checked_or_reference("rms_norm", f)`, `plug_in(rms_norm=f)`, `progress_bar(work, label)`.
+"""The functions that lessons call: `begin("en")`, `check("rms_norm", f)`, `catch("layer_norm", inputs)`,
+`checked_or_reference("rms_norm", f)`, `load_or_reference("rms_norm")`, `plug_in(rms_norm=f)`,
+`progress_bar(work, label)`.
 
-All but `begin` is imported on first use: `begin` checks that the packages which the rest imports are installed.
+All but `begin` are imported on first use, because `begin` checks first whether the packages that they need are
+installed.
 """
 
 from importlib import import_module
@@ -10,10 +12,11 @@ from .session import begin
 
 _MODULE_OF = {
     **dict.fromkeys(("catch", "check", "checked_or_reference", "plug_in"), "api"),
+    "load_or_reference": "building_blocks",
     "progress_bar": "_progress_bar",
 }
 
-__all__ = ["begin", "catch", "check", "checked_or_reference", "plug_in", "progress_bar"]
+__all__ = ["begin", "catch", "check", "checked_or_reference", "load_or_reference", "plug_in", "progress_bar"]
 
 
 def __getattr__(name: str) -> object:

@@ -1,4 +1,4 @@
-"""The progress of long work, on one line."""
+"""A progress line for long loops."""
 
 import sys
 import time
@@ -10,10 +10,11 @@ PROGRESS = Text(en="{label}: {done} of {total}", zh="{label}：{done}/{total}")
 
 
 def progress_bar(iterable: Iterable, label: Text, every: float = 0.1) -> Iterator:
-    """Go through `iterable` and count on one line, at most once in `every` seconds, and at the end.
+    """Iterate over `iterable` and print a count, at most once in `every` seconds and at the end, always on one line.
 
-    Only counts are shown, no times, so that the saved output is the same on every machine.
-    Raises TypeError for an iterable without a length.
+    No times are printed, so that the saved output is the same on every machine.
+
+    Raises TypeError if the iterable has no length.
     """
     total = len(iterable)
     shown = -float("inf")

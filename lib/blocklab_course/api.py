@@ -1,4 +1,4 @@
-"""`check`, `catch` and `accepted` by the name of an exercise."""
+"""Check and catch mistakes by the name of an exercise; run a solution inside a trained network."""
 
 import difflib
 from collections.abc import Callable
@@ -23,47 +23,49 @@ UNKNOWN_EXERCISE = Text(
     zh="没有名为 {name!r} 的练习。你要找的是不是 {near}？全部练习：{names}",
 )
 
-CATCH_PREFIX = "catch_"  # begins the names of exercises that are turned round
-CANNOT_CATCH = Text(en="catch wants one of {names}, got {name!r}", zh="catch 可用于 {names}，收到的是 {name!r}")
+CATCH_PREFIX = "catch_"  # of exercises in which the learner writes test inputs
+CANNOT_CATCH = Text(en="catch: expected one of {names}, got {name!r}", zh="catch 可用于 {names}，收到的是 {name!r}")
 
 
 def check(exercise: str, candidate: object, patience: float = PATIENCE, *, keep: bool = True) -> Verdict:
-    """Check what a learner wrote for an exercise, and name the mistake.
+    """Check a solution of an exercise, and name the mistake in it.
 
-    candidate: the function, or the nn.Module instance or the answer that the exercise asks for. Nothing in it is
-    changed. A function that does not come to its end is stopped after `patience` seconds, or by interrupting the
-    kernel, and told so.
-    keep: whether the source of a block that passes is kept in the learner's folder; the verdict says so.
+    Args:
+        candidate: the function, Module instance or answer that the exercise asks for. It is not changed.
+        patience: seconds after which a function that is still running is stopped. Interrupting the Jupyter kernel
+            stops it as well.
+        keep: save a passing solution to the learner's folder, if later lessons use it; the verdict says so.
 
-    Raises ValueError for an exercise that does not exist.
+    Raises ValueError if there is no such exercise.
     """
     if exercise not in EXERCISES:
         near = difflib.get_close_matches(str(exercise), EXERCISES, n=1, cutoff=0.0)[0]
         raise ValueError(UNKNOWN_EXERCISE.format(name=exercise, near=near, names=join_words(EXERCISES)))
-    found = EXERCISES[exercise]
-    if isinstance(found, MutationExercise):
-        return run_mutation_exercise(found, candidate, patience)
-    verdict = check_against(found, candidate, patience)
-    said = save(found, candidate) if keep and verdict.passed and exercise in SAVED_EXERCISES else ()
-    return replace(verdict, messages=(*verdict.messages, *said))
+    definition = EXERCISES[exercise]
+    if isinstance(definition, MutationExercise):
+        return run_mutation_exercise(definition, candidate, patience)
+    verdict = check_against(definition, candidate, patience)
+    if keep and verdict.passed and exercise in SAVED_EXERCISES:
+        verdict = replace(verdict, messages=(*verdict.messages, *save(definition, candidate)))
+    return verdict
 
 
 def checked_or_reference(exercise: str, candidate: Callable) -> Callable:
-    """What a learner wrote for an exercise, or the course's own function as long as `check` would not accept it.
+    """The learner's solution if it passes `check`, otherwise the reference.
 
-    So a lesson goes on with the learner's code, and no one is locked out.
+    A lesson continues with the learner's code where it can, and nobody is stuck at an exercise.
     """
     return candidate if check(exercise, candidate, keep=False) else EXERCISES[exercise].reference
 
 
 def catch(exercise: str, inputs: object, patience: float = PATIENCE) -> Verdict:
-    """Say which known mistakes of an exercise show on inputs that a learner wrote, and what the others need.
+    """Run the known mistakes of an exercise on inputs that a learner wrote, and report which ones the inputs miss.
 
         catch("layer_norm", [(x, (4,)), {"x": x, "normalized_shape": (4,), "eps": 0.1}])
 
-    inputs: a list of the arguments of calls, each a tuple or a dict, or a function without arguments that returns one.
+    inputs: a list with the arguments of each call, as a tuple or a dict; or a function that returns such a list.
 
-    Raises ValueError for an exercise that cannot be turned round so.
+    Raises ValueError if the exercise does not support this.
     """
     name = f"{CATCH_PREFIX}{exercise}"
     if name not in EXERCISES:
@@ -73,16 +75,16 @@ def catch(exercise: str, inputs: object, patience: float = PATIENCE) -> Verdict:
 
 
 def plug_in(*unnamed: object, patience: float = SWAP_PATIENCE, **blocks: object) -> SwapResult:
-    """Put a block that was written for an exercise into a trained network, and see what comes out.
+    """Run a trained network with a solution of an exercise inside.
 
         plug_in(rms_norm=my_rms_norm)
 
-    One block, by the name of its exercise, as `check` takes it: rms_norm, swiglu, rotary_embedding and attention go
-    into SmolLM2, or glassllm where it is not installed or memory is short, layer_norm into MiniLM, batch_norm into
-    EfficientNet-Lite0. A block that is not written yet leaves the right one in its place.
+    Pass one solution by the name of its exercise: rms_norm, swiglu, rotary_embedding and attention run in SmolLM2 (in
+    glassllm if SmolLM2 is not installed or memory is short), layer_norm in MiniLM, batch_norm in EfficientNet-Lite0. If
+    the solution is not written yet, the network runs with the reference.
 
-    This is no check: a wrong block can say the right thing. What cannot run is told in the result, and no error is
-    raised. A block that does not come to its end is stopped after `patience` seconds.
+    This does not check the solution: the output can be right although the solution is wrong. If it cannot run, or is
+    stopped after `patience` seconds, the result says so; no error is raised.
     """
     names = join_words(NETWORKS)
     if unnamed or len(blocks) != 1:

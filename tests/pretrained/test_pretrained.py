@@ -151,7 +151,7 @@ def test_a_loader_says_in_one_line_what_to_install(module, hide):
     message = str(error.value)
     assert error.value.name == module
     assert message.startswith(
-        f"{NEEDS[module].__name__} wants the package {module.replace('_', '-')}, which is missing: "
+        f"{NEEDS[module].__name__} requires the package {module.replace('_', '-')}, which is not installed: "
     )
     assert message.endswith(dependencies.optional_package(module).command)
     assert "\n" not in message
@@ -159,7 +159,9 @@ def test_a_loader_says_in_one_line_what_to_install(module, hide):
 
 def test_a_package_without_the_file(hide):
     hide(None)
-    with pytest.raises(FileNotFoundError, match=r"load_glassllm wants the file weights/en.npz in the package glassllm"):
+    with pytest.raises(
+        FileNotFoundError, match=r"load_glassllm: expected the package glassllm to contain weights/en.npz"
+    ):
         load_glassllm()
 
 

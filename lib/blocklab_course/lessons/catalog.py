@@ -1,6 +1,6 @@
-"""The lessons in their order, and what their manifests say together.
+"""The lessons in order, and all exercises by name.
 
-Only the manifests are read here. The tables of a lesson's exercises are loaded when one of them is asked for.
+Importing this module reads only the manifests. The exercises of a lesson are imported when one of them is used.
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,11 +37,11 @@ NOT_BUNDLED = Text(
 
 
 class ExerciseNotBundled(UserFacingError):
-    """The exercise belongs to a lesson that is not in this single file."""
+    """A single-file lesson does not contain the exercises of other lessons."""
 
 
 def manifest_of(name: str) -> Lesson:
-    """The manifest of a notebook such as "02_norm_axes"; an empty one for an appendix, which has none."""
+    """The manifest of a notebook such as "02_norm_axes"; an empty one for an appendix."""
     return next((lesson for lesson in LESSONS if lesson.name == name), Lesson())
 
 
@@ -51,13 +51,13 @@ def _exercises_of(lesson: Lesson) -> "dict[str, Exercise]":
         raise ExerciseNotBundled(NOT_BUNDLED.format(lesson=lesson.name))
     from blocklab_course.checks.isolation import isolated  # here, because it imports torch
 
-    with isolated():  # the numbers in the tables are float32 on the CPU, whatever a lesson has set
+    with isolated():  # the tensors in exercises are float32 on the CPU, whatever defaults a lesson has set
         table = import_module(f"{__package__}.{lesson.package}.exercises").EXERCISES
         return {exercise.name: replace(exercise, lesson=lesson.name) for exercise in table}
 
 
 class _Exercises(Mapping):
-    """Every exercise by its name, in the order of the lessons."""
+    """All exercises by name, in the order of the lessons."""
 
     def __getitem__(self, name: str) -> "Exercise":
         return _exercises_of(_LESSON_OF[name])[name]
@@ -68,7 +68,7 @@ class _Exercises(Mapping):
     def __len__(self) -> int:
         return len(_LESSON_OF)
 
-    def __contains__(self, name: object) -> bool:  # loads no table
+    def __contains__(self, name: object) -> bool:  # without importing the exercise
         return name in _LESSON_OF
 
 

@@ -1,4 +1,4 @@
-"""The manifest of a lesson: strings only, so that reading it imports neither torch nor the lesson's other modules."""
+"""The manifest of a lesson. It has strings only, so that reading it does not import torch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,16 +6,15 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """The manifest of a lesson, which stands in the `__init__.py` of its package.
+    """The manifest of a lesson, in the `__init__.py` of its package.
 
-    exercises: their names, in the order of the lesson.
-    saves: those whose passing solution is saved for later lessons.
-    needs: the optional packages that it uses, by the names under which pip knows them.
-    data: the larger files of `blocklab_course/data` that it reads; a single file brings them along.
-    diagram: the part of the layer that it explains, in the same words as the other lessons about this part; empty if
-        it is about no single part.
-    starter_code: by exercise the cell to complete, where a check finds a mistake in it before anything is changed.
-    number, package: its place in the course and the name of its package, filled in by the list of lessons.
+    exercises: the names of its exercises, in order.
+    saves: the exercises whose passing solution is saved for later lessons.
+    needs: the optional packages that it uses, by their names for pip.
+    data: the large files of `blocklab_course/data` that it reads; the single-file lesson includes them.
+    diagram: the part of the layer that it explains. Lessons about the same part use the same word; empty for none.
+    starter_code: the cell to complete, by exercise, if `check` finds a mistake in it before the learner changes it.
+    number, package: its position in the course and the name of its package, set by the catalog.
     """
 
     exercises: tuple[str, ...] = ()
@@ -29,5 +28,5 @@ class Lesson:
 
     @property
     def name(self) -> str:
-        """What its files are called: "02_norm_axes"."""
+        """The name of its notebooks: "02_norm_axes"."""
         return f"{self.number:02}_{self.package}"
