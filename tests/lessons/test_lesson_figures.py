@@ -1,4 +1,4 @@
-"""What can be touched in the pictures: every lesson has something, and it lies where the picture shows it."""
+"""Every figure of every lesson: its controls can be replaced, and a handle for dragging is where its stroke is."""
 
 import re
 from functools import cache
@@ -9,10 +9,10 @@ import pytest
 from blocklab_course.i18n import Text
 from blocklab_course.lessons.catalog import LESSONS
 from blocklab_course.lessons.start_here.idle_slider import idle_slider
-from blocklab_course.panel import Panel, Slider
+from blocklab_course.panel import Panel, Slider, Toggle
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import handles
-from pictures import OTHERWISE, PICTURES, made
+from lesson_figures import ARGUMENTS, FIGURES, WITHOUT_PANEL, make_panel
 
 NEAR = 30  # tenths of a pixel
 STEP = re.compile(r"([A-Za-z])([^A-Za-z]*)")
@@ -21,24 +21,24 @@ LETTER = np.array([(0, -800), (600, 200)])  # about how far a letter reaches, in
 WITHOUT_CONTROLS = {"small_batches.accuracy_by_batch", "swiglu_width.random_widths", "swiglu_width.rounding_tiles"}
 
 
-def panel_of(picture: str) -> Panel:
-    if picture != "start_here.idle_slider":
-        return made(picture)
+def panel_of(figure: str) -> Panel:
+    if figure != "start_here.idle_slider":
+        return make_panel(figure)
     scale = Slider(1e-6, 1e6, 10**0.25, value=1.0, label=Text(en="s", zh="s"), log=True)
     return Panel(idle_slider, size=(10, 3.6), scale=scale)
 
 
-PANELS = [name for name in PICTURES if name not in OTHERWISE | WITHOUT_CONTROLS] + ["start_here.idle_slider"]
+PANELS = [name for name in FIGURES if name not in WITHOUT_PANEL | WITHOUT_CONTROLS] + ["start_here.idle_slider"]
 
 
 @cache
-def touched(picture: str) -> tuple[list[Control], list[tuple]]:
-    """The controls, and what can be touched where the panel begins and at both ends of each of them.
+def find_handles(figure: str) -> tuple[list[Control], list[tuple]]:
+    """The controls of a panel, and its handles in the initial state and at both ends of each control.
 
-    Of every handle: the hole, the number of its control, where all controls stand, its kind and its numbers, and the
-    strokes that are taken hold of, each as (its points, whether a line).
+    Each handle: the hole, the number of its control, the places of all controls, its kind and numbers, and the strokes
+    that can be grabbed, each as (its points, whether it is a line).
     """
-    panel = panel_of(picture)
+    panel = panel_of(figure)
     controls, visits = list(panel.controls.values()), [panel.places]
     for number, control in enumerate(controls):
         visits += [[*visits[0][:number], control.place_of(end), *visits[0][number + 1 :]] for end in control.ends()]
@@ -54,7 +54,7 @@ def touched(picture: str) -> tuple[list[Control], list[tuple]]:
 
 
 def outline(records, number: int) -> tuple[np.ndarray, bool]:
-    """The points of a stroke, and whether it is a line rather than a face."""
+    """The points of a stroke, and whether it is a line rather than an area."""
     kind, *record = records[number]
     if kind == "image":
         _, x, y, width, height, *_ = record
@@ -72,20 +72,20 @@ def outline(records, number: int) -> tuple[np.ndarray, bool]:
 
 
 def corners(d: str) -> np.ndarray:
-    """The points of a path, those that bend it among them; NaN between its parts."""
+    """The points of an SVG path, control points included, with NaN between its parts."""
     points, here, start = [], np.zeros(2), 0
     for letter, numbers in STEP.findall(d):
         if letter in "Zz":
             points.append(points[start])
             continue
         steps = np.array(re.findall(r"-?[\d.]+", numbers), float)
-        if letter == "a":  # half a circle: its uppermost, its lowermost and its last point
+        if letter == "a":  # half a circle: its top, its bottom and its end
             steps = np.concatenate([steps[-2:] / 2 - (0, steps[1]), steps[-2:] / 2 + (0, steps[1]), steps[-2:]])
         steps = steps.reshape(-1, 2)
         if letter in "Mm":
             points.append(np.full(2, np.nan))
             start = len(points)
-        each = {"q": 2, "c": 3, "a": 3}.get(letter, 1)  # so many points of a relative step begin at the same one
+        each = {"q": 2, "c": 3, "a": 3}.get(letter, 1)  # this many points are relative to the same one
         for i in range(0, len(steps), each):
             points += list(steps[i : i + each] + (here if letter.islower() else 0))
             here = points[-1]
@@ -93,7 +93,7 @@ def corners(d: str) -> np.ndarray:
 
 
 def distance(point: np.ndarray, points: np.ndarray, line: bool) -> float:
-    """From a point to a line, or to the box around a face."""
+    """From a point to a line, or to the bounding box of an area."""
     if not line:
         low, high = np.nanmin(points, 0), np.nanmax(points, 0)
         return float(np.abs(point - np.clip(point, low, high)).max())
@@ -102,33 +102,33 @@ def distance(point: np.ndarray, points: np.ndarray, line: bool) -> float:
     return float(np.nanmin(np.hypot(*(starts + np.clip(along, 0, 1)[:, None] * ways - point).T)))
 
 
-def drags(picture: str):
-    """Of what can be dragged: hole and control, where all controls stand, places, their points, and the strokes."""
-    for hole, control, stands, kind, numbers, strokes in touched(picture)[1]:
+def drags(figure: str):
+    """Of each handle that can be dragged: hole, control, state, places, their points, and the strokes."""
+    for hole, control, state, kind, numbers, strokes in find_handles(figure)[1]:
         if kind == "drag":
-            yield hole, control, stands, numbers[0], np.reshape(numbers[1], (-1, 2)), strokes
+            yield hole, control, state, numbers[0], np.reshape(numbers[1], (-1, 2)), strokes
 
 
-@pytest.mark.parametrize("picture", PANELS)
-def test_what_is_dragged_is_where_the_picture_shows_it(picture):
-    for _, control, stands, places, points, strokes in drags(picture):
-        if stands[control] in places:
-            here = points[places.index(stands[control])]
-            assert strokes, stands
-            assert min(distance(here, *stroke) for stroke in strokes) <= NEAR, stands
+@pytest.mark.parametrize("figure", PANELS)
+def test_stroke_is_where_its_handle_is(figure):
+    for _, control, state, places, points, strokes in drags(figure):
+        if state[control] in places:
+            here = points[places.index(state[control])]
+            assert strokes, state
+            assert min(distance(here, *stroke) for stroke in strokes) <= NEAR, state
 
 
-@pytest.mark.parametrize("picture", PANELS)
-def test_a_line_stays_while_something_is_dragged_along_it(picture):
+@pytest.mark.parametrize("figure", PANELS)
+def test_path_stays_during_drag(figure):
     lines = {}
-    for hole, control, stands, _, points, _ in drags(picture):
-        others = (*stands[:control], *stands[control + 1 :])
-        assert points == pytest.approx(lines.setdefault((hole, control, others), points), abs=NEAR), stands
+    for hole, control, state, _, points, _ in drags(figure):
+        others = (*state[:control], *state[control + 1 :])
+        assert points == pytest.approx(lines.setdefault((hole, control, others), points), abs=NEAR), state
 
 
-@pytest.mark.parametrize("picture", PANELS)
-def test_every_place_to_which_a_touch_leads_exists(picture):
-    controls, found = touched(picture)
+@pytest.mark.parametrize("figure", PANELS)
+def test_handles_lead_to_existing_places(figure):
+    controls, found = find_handles(figure)
     for _, control, _, kind, (places, *points), strokes in found:
         assert all(controls[control].has(place) for place in places if place is not None)
         if kind == "pick":
@@ -140,5 +140,22 @@ def test_every_place_to_which_a_touch_leads_exists(picture):
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
-def test_every_lesson_has_something_to_touch(lesson):
-    assert any(touched(picture)[1] for picture in PANELS if picture.startswith(f"{lesson.package}."))
+def test_every_lesson_has_a_handle(lesson):
+    assert any(find_handles(figure)[1] for figure in PANELS if figure.startswith(f"{lesson.package}."))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("figure", [name for name in FIGURES if name not in WITHOUT_PANEL])
+def test_caller_can_replace_controls(figure):
+    controls = make_panel(figure).controls
+    for control in controls.values():
+        control.label = Text(en="replaced", zh="替换")
+    panel = make_panel(figure, **controls)
+    assert all(str(control.label) == "replaced" for control in panel.controls.values())
+    with pytest.raises(TypeError, match="no_such_control"):
+        make_panel(figure, no_such_control=Toggle(True))
+
+
+def test_finds_figures():
+    assert len(FIGURES) >= 30
+    assert ARGUMENTS.keys() | WITHOUT_PANEL <= set(FIGURES)

@@ -1,4 +1,4 @@
-"""Without an optional package, the lessons that use it still run, and say how to install it."""
+"""Lessons run without their optional packages, and say how to install them."""
 
 import ast
 import sys
@@ -18,7 +18,7 @@ PROJECT = Project(Path(__file__).parents[2])
 COMMANDS = {package.module: package.command for package in dependencies.OPTIONAL}
 MODULES = {package.name: package.module for package in dependencies.OPTIONAL}
 NEEDS = {lesson.name: [MODULES[name] for name in lesson.needs] for lesson in LESSONS if lesson.needs}
-SAYS_IT = "skip_if_missing", "Chat(", "plug_in("  # the last two go on with glassllm, and say what is missing
+REPORTS_MISSING = "skip_if_missing", "Chat(", "plug_in("  # the last two use glassllm instead, and say so
 ALWAYS_THERE = {
     *sys.stdlib_module_names,
     "blocklab",
@@ -36,7 +36,7 @@ def code_cells(stem):
 
 
 def output_of(source, space, capsys):
-    """Run a cell; gives the lines that it prints, and those of the value of its last line."""
+    """Run a cell. Returns the lines that it prints, and those of its last expression."""
     *lines, last = parse(source).body
     capsys.readouterr()
     exec(compile(ast.Module(lines, []), "cell", "exec"), space)
@@ -49,12 +49,12 @@ def output_of(source, space, capsys):
 
 @contextmanager
 def hidden(*modules):
-    """Packages look missing: they are neither found nor imported."""
+    """Make packages look missing."""
     find = util.find_spec
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(util, "find_spec", lambda name, *package: None if name in modules else find(name, *package))
         for module in [name for name in sys.modules if name.partition(".")[0] in modules] + list(modules):
-            patch.setitem(sys.modules, module, None)  # so that importing it fails, too
+            patch.setitem(sys.modules, module, None)  # importing it fails
         trace.say_missing.cache_clear()
         yield
     trace.say_missing.cache_clear()
@@ -65,9 +65,13 @@ def hidden(*modules):
     "one_at_a_time", [False, pytest.param(True, marks=pytest.mark.exhaustive)], ids=["all", "each"]
 )
 @pytest.mark.parametrize("stem", NEEDS)
-def test_a_lesson_without_its_optional_packages_runs_and_says_what_to_install(stem, one_at_a_time, capsys):
-    """Other slow cells, which train for long, are left out."""
-    cells = [cell for cell in code_cells(stem) if "slow" not in cell.tags or any(say in cell.source for say in SAYS_IT)]
+def test_lesson_runs_without_optional_packages(stem, one_at_a_time, capsys):
+    """Slow cells that train for long are left out."""
+    cells = [
+        cell
+        for cell in code_cells(stem)
+        if "slow" not in cell.tags or any(call in cell.source for call in REPORTS_MISSING)
+    ]
     for language, modules in [("en", [module]) for module in NEEDS[stem]] if one_at_a_time else [("zh", [*COMMANDS])]:
         with hidden(*modules):
             begin(language)
@@ -100,18 +104,15 @@ def test_optional_packages_are_imported_only_under_skip_if_missing(stem):
     assert outside <= ALWAYS_THERE
 
 
-# The message
-
-
 @pytest.mark.parametrize(
     ("module", "command"),
     [
         *COMMANDS.items(),
-        ("glassllm.model", "pip install glassllm"),  # what an emptied folder of it leaves
-        ("scipy", "pip install scipy"),  # a package that another one needs
+        ("glassllm.model", "pip install glassllm"),  # from an empty folder of this name
+        ("scipy", "pip install scipy"),  # a dependency of another package
     ],
 )
-def test_one_line_says_how_to_install_a_missing_package(module, command, capsys):
+def test_skip_if_missing_prints_install_command(module, command, capsys):
     with dependencies.skip_if_missing():
         raise ModuleNotFoundError(f"No module named {module!r}", name=module)
     out = capsys.readouterr().out
@@ -124,13 +125,13 @@ def test_one_line_says_how_to_install_a_missing_package(module, command, capsys)
     [ModuleNotFoundError("no module", name="blocklab.nowhere"), ModuleNotFoundError("by hand"), ValueError("other")],
     ids=repr,
 )
-def test_other_errors_are_raised_as_usual(error, capsys):
+def test_skip_if_missing_raises_other_errors(error, capsys):
     with pytest.raises(type(error), match=str(error)), dependencies.skip_if_missing():
         raise error
     assert capsys.readouterr().out == ""
 
 
-def test_an_empty_folder_is_not_a_package(tmp_path, monkeypatch):
+def test_empty_folder_is_not_a_package(tmp_path, monkeypatch):
     (tmp_path / "glassllm" / "__pycache__").mkdir(parents=True)
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     monkeypatch.delitem(sys.modules, "glassllm", raising=False)
@@ -139,7 +140,7 @@ def test_an_empty_folder_is_not_a_package(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("lesson_undone")
-def test_a_loader_reports_a_missing_package_in_the_readers_language():
+def test_package_folder_raises_in_the_chosen_language():
     begin("zh")
     said = "需要软件包 glassllm，现在没有安装。请运行：pip install glassllm"
     with hidden("glassllm"), pytest.raises(ModuleNotFoundError, match=said):
