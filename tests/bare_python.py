@@ -1,4 +1,4 @@
-"""Run lessons with a Python that has only the packages that every lesson needs, and their dependencies."""
+"""Run lessons in a Python with only the required packages and their dependencies."""
 
 import json
 import os
@@ -14,11 +14,11 @@ from packaging.requirements import Requirement
 from authoring.execute import TIMEOUT
 from blocklab_course.dependencies import REQUIRED
 
-COMMAND = [sys.executable, "-S"]  # without site-packages, and so without the .pth file that leads to blocklab
+COMMAND = [sys.executable, "-S"]  # no site-packages, and so no .pth file that makes blocklab importable
 
 
 def bare_environment(folder: Path) -> dict[str, str]:
-    """The environment variables of such a Python; links to its packages are written to `folder`."""
+    """The environment variables for this Python. Links to its packages are created in `folder`."""
     links, kernel = folder / "packages", folder / "jupyter" / "kernels" / "bare"
     links.mkdir(parents=True)
     kernel.mkdir(parents=True)
@@ -41,20 +41,20 @@ def bare_environment(folder: Path) -> dict[str, str]:
 
 
 def run(lesson: Path, folder: Path) -> list[str]:
-    """Run a lesson in a folder with such a Python. Returns the ids of cells that warn or show no panel.
+    """Run a lesson in a folder with this Python. Returns the ids of cells that warn or lack their panel.
 
     Raises CellExecutionError if a cell fails.
     """
     ran = nbformat.read(lesson, 4)
     client = NotebookClient(ran, timeout=TIMEOUT, kernel_name="bare", resources={"metadata": {"path": str(folder)}})
-    with TemporaryDirectory() as sockets:  # files, which need no network
+    with TemporaryDirectory() as sockets:  # sockets as files need no network
         if os.name != "nt":
             client.config.KernelManager.update(transport="ipc", ip=f"{sockets}/kernel")
         client.execute()
-    return [cell.id for cell in ran.cells if cell.cell_type == "code" and not _right(cell)]
+    return [cell.id for cell in ran.cells if cell.cell_type == "code" and not _is_right(cell)]
 
 
-def _right(cell: nbformat.NotebookNode) -> bool:
+def _is_right(cell: nbformat.NotebookNode) -> bool:
     pictures = [output for output in cell.outputs if "image/png" in output.get("data", ())]
     warnings = [output for output in cell.outputs if output.get("name") == "stderr"]
     return not warnings and (bool(pictures) or "panel" not in cell.metadata.get("tags", ()))

@@ -1,4 +1,4 @@
-"""Shared by all tests: one thread, the same examples every time, and with --fail-on-skip no missing install step."""
+"""Fixtures and settings for all tests; with --fail-on-skip, skipped tests fail."""
 
 import gc
 import linecache
@@ -12,15 +12,14 @@ from hypothesis import settings
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-# One thread, also in the processes that tests start: on a busy machine, threads wait for each other. torch reads this
-# when it is imported.
+# One thread, also in subprocesses: on a busy machine, threads wait for each other. torch reads this when imported.
 os.environ["OMP_NUM_THREADS"] = "1"
 
-# The same examples in every run, and no time limit on any of them: a shared machine can be slow.
+# The same examples in every run, without a time limit, because a shared machine can be slow.
 settings.register_profile("blocklab", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("blocklab")
 
-GPU = "wants a CUDA device"  # how the reason begins of the only tests that --fail-on-skip lets skip
+GPU = "wants a CUDA device"  # start of the skip reason that --fail-on-skip allows
 
 
 def pytest_addoption(parser):
@@ -29,10 +28,10 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_finish():
-    """Keep the garbage collector from looking through thousands of collected tests again and again."""
+    """Keep the garbage collector from scanning thousands of collected tests."""
     gc.collect()
     gc.freeze()
-    gc.unfreeze = lambda: None  # a lesson's `begin` would undo it
+    gc.unfreeze = lambda: None  # `begin` would undo it
     gc.set_threshold(50_000, 20, 100)
 
 
@@ -61,7 +60,7 @@ def fail_on_skip(report, config):
 
 @pytest.fixture(scope="session")
 def chromium():
-    """A real browser. Without one, the tests that need it are skipped."""
+    """A real browser. Tests that need it are skipped without one."""
     from authoring import chromium  # playwright is not installed everywhere
 
     if reason := chromium.reason_without_chromium():
@@ -86,7 +85,7 @@ def figure() -> Figure:
 
 @pytest.fixture
 def lesson_undone():
-    """Undo what `lesson.begin` sets: language, font, threads."""
+    """Undo what `begin` sets: language, font, threads."""
     import torch
 
     from blocklab_course import i18n  # some tests replace the package
@@ -109,7 +108,7 @@ def english_again():
 
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
-    """The learner's folder; a lesson runs in its half for English."""
+    """A learner's folder. The working directory is its folder of English lessons."""
     folder = tmp_path / "my"
     for language in ("en", "zh"):
         (folder / language).mkdir(parents=True)
@@ -119,7 +118,7 @@ def mine(tmp_path, monkeypatch):
 
 @pytest.fixture
 def notebook(mine) -> Callable[[str], dict]:  # noqa: ARG001
-    """Runs cells one after the other, as the learner's notebook does, and gives the names that stand in it."""
+    """A function that runs the code of a cell, as in a learner's notebook, and returns its global names."""
     names, numbers = {"__name__": "__main__"}, count()
 
     def run(source: str) -> dict:

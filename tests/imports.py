@@ -1,11 +1,11 @@
-"""What code imports."""
+"""Find the imports in source code."""
 
 import ast
 from importlib.util import resolve_name
 
 
 def imported(source: str, module: str, is_package: bool) -> set[str]:
-    """The dotted names that a module imports, wherever in its code; `from a import b` gives `a.b`."""
+    """The dotted names that a module imports anywhere; `from a import b` gives `a.b`."""
     package = module if is_package else module.rpartition(".")[0]
     names = set()
     for node in ast.walk(ast.parse(source)):

@@ -1,4 +1,4 @@
-"""The functions that a lesson itself defines, as its cells stand in the source."""
+"""Functions that a lesson defines in its cells."""
 
 import ast
 from pathlib import Path
@@ -10,10 +10,10 @@ SOURCES = Path(__file__).parents[1] / "notebooks" / "source"
 
 
 def function_of(stem: str, name: str) -> Any:
-    """What the cell of a lesson that defines `name` makes of it; the cell runs alone."""
+    """The function `name` of a lesson. Only the cell that defines it is run."""
     for code, *_about in code_cells(SOURCES / f"{stem}.py"):
         if any(isinstance(part, ast.FunctionDef) and part.name == name for part in ast.parse(code).body):
             space: dict[str, Any] = {}
             exec(compile(code, f"{stem} {name}", "exec"), space)
             return space[name]
-    raise LookupError(f"{stem} defines no {name}")
+    raise LookupError(f"{stem} does not define {name}")

@@ -1,4 +1,4 @@
-"""Notebooks as students hand them in, with the verdicts that `check` saved."""
+"""Notebooks that students submit, with the verdicts that `check` saved."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ def notebook(*verdicts, source="1 / 0"):
 
 
 def hand_in(folder: Path, **named: object) -> Path:
-    """Write notebooks into a folder: `hand_in(folder, **{"eve/05.ipynb": notebook(…)})`."""
+    """Write notebooks to a folder: `hand_in(folder, **{"eve/05.ipynb": notebook(…)})`."""
     for name, content in named.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

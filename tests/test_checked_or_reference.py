@@ -9,14 +9,14 @@ def mine(*parts):
 
 
 @pytest.mark.parametrize(
-    ("candidate", "taken"),
+    ("candidate", "expected"),
     [(mine, mine), (lambda *parts: ..., merge_statistics), (lambda *parts: parts[:3], merge_statistics)],
     ids=["right", "not written", "wrong"],
 )
-def test_a_lesson_goes_on_with_what_check_accepts_and_else_with_the_courses_own(candidate, taken):
-    assert checked_or_reference("merge_statistics", candidate) is taken
+def test_returns_reference_unless_candidate_passes(candidate, expected):
+    assert checked_or_reference("merge_statistics", candidate) is expected
 
 
-def test_an_exercise_that_does_not_exist_is_an_error():
+def test_unknown_exercise_raises():
     with pytest.raises(ValueError, match="merge_statistics"):
         checked_or_reference("merge_statistic", mine)

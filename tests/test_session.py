@@ -18,14 +18,14 @@ from blocklab_course.dependencies import REQUIRED, MissingPackages
 from blocklab_course.i18n import Text
 from blocklab_course.session import CHINESE_FONT
 
-UNFREEZE = gc.unfreeze  # itself; while tests run, another stands in its place
+UNFREEZE = gc.unfreeze  # the original; conftest.py replaces it
 STEPS = Text(en="steps", zh="步数")
 
 
 pytestmark = pytest.mark.usefixtures("lesson_undone")
 
 
-def test_begin_chooses_language_and_font():
+def test_begin_sets_language_and_font():
     begin("zh")
     assert i18n.get_language() == "zh"
     assert matplotlib.rcParams["font.family"] == [CHINESE_FONT, "DejaVu Sans"]
@@ -34,29 +34,21 @@ def test_begin_chooses_language_and_font():
     assert matplotlib.rcParams["font.family"] == matplotlib.rcParamsDefault["font.family"]
 
 
-def test_begin_draws_chinese_without_a_missing_glyph(tmp_path):
+def test_chinese_font_has_all_glyphs(tmp_path):
     begin("zh")
     figure = Figure()
     figure.suptitle("均值 μ、方差 σ² 与 −1，$\\sigma^2 + \\varepsilon$")
     figure.savefig(tmp_path / "figure.png")
 
 
-def test_a_glyph_that_no_font_has_is_an_error(tmp_path):
-    begin("en")
-    figure = Figure()
-    figure.suptitle("均值")
-    with pytest.raises(UserWarning, match="missing from font"):
-        figure.savefig(tmp_path / "figure.png")
-
-
-def test_begin_gives_every_lesson_the_same_numbers():
+def test_begin_sets_random_seed():
     begin("en")
     first = torch.randn(3)
     begin("zh")
     assert torch.equal(torch.randn(3), first)
 
 
-def test_begin_again_frees_what_has_become_garbage_since(monkeypatch):
+def test_second_begin_collects_garbage(monkeypatch):
     monkeypatch.setattr(gc, "unfreeze", UNFREEZE)
 
     class Ring:
@@ -64,7 +56,7 @@ def test_begin_again_frees_what_has_become_garbage_since(monkeypatch):
 
     ring = Ring()
     ring.itself = ring
-    begin("en")  # from now on no visit of the garbage collector
+    begin("en")  # freezes all objects
     gone = weakref.ref(ring)
     del ring
     gc.collect()
@@ -73,7 +65,7 @@ def test_begin_again_frees_what_has_become_garbage_since(monkeypatch):
     assert gone() is None
 
 
-def test_begin_refuses_an_unknown_language_and_changes_nothing():
+def test_unknown_language_changes_nothing():
     family = list(matplotlib.rcParams["font.family"])
     with pytest.raises(ValueError, match="got 'de'"):
         begin("de")
@@ -103,7 +95,7 @@ except MissingPackages as missing:
 
 
 @pytest.mark.parametrize(
-    ("gone", "language", "said"),
+    ("gone", "language", "message"),
     [
         (
             {"torch"},
@@ -113,29 +105,29 @@ except MissingPackages as missing:
         ({"PIL", "matplotlib"}, "zh", "这个 Python 里缺少课程需要的软件包：matplotlib、pillow。请在新单元格里运行 "),
     ],
 )
-def test_begin_says_in_one_line_what_is_missing_before_it_is_imported(gone, language, said):
+def test_begin_reports_missing_packages_in_one_line(gone, language, message):
     program = MISSING_HERE.format(gone=sorted(gone), language=language)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, encoding="utf-8")
-    assert (done.stdout.startswith(said), done.stdout.count("\n"), done.stderr) == (True, 1, "")
+    assert (done.stdout.startswith(message), done.stdout.count("\n"), done.stderr) == (True, 1, "")
 
 
 @pytest.mark.parametrize(
-    ("spoken", "said"),
+    ("language", "message"),
     [
         ("en", "torch 2.9 or newer (2.4.1+cpu is here), pillow 11 or newer (9.5 is here). Run "),
         ("zh", "torch 2.9 或更新的版本（现在是 2.4.1+cpu）、pillow 11 或更新的版本（现在是 9.5）。请在新单元格里运行 "),
     ],
 )
-def test_begin_names_what_is_too_old_with_both_versions(spoken, said, monkeypatch):
+def test_begin_reports_old_packages_with_both_versions(language, message, monkeypatch):
     here = {"torch": "2.4.1+cpu", "pillow": "9.5", "numpy": "2.0.0rc1", "anywidget": "0.10"}
     monkeypatch.setattr(metadata, "version", lambda name: here.get(name, "99"))
     with pytest.raises(MissingPackages) as missing:
-        begin(spoken)
-    assert said in str(missing.value)
+        begin(language)
+    assert message in str(missing.value)
     assert '%pip install "torch>=2.9" "pillow>=11"' in str(missing.value)
 
 
-def test_what_is_there_but_was_never_installed_is_taken_as_it_is(monkeypatch):
+def test_packages_without_metadata_are_accepted(monkeypatch):
     def unknown(name):
         raise metadata.PackageNotFoundError(name)
 
@@ -143,26 +135,26 @@ def test_what_is_there_but_was_never_installed_is_taken_as_it_is(monkeypatch):
     begin("en")
 
 
-def test_what_begin_looks_for_is_what_the_package_depends_on():
+def test_required_packages_are_the_dependencies_in_pyproject():
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
     assert {f"{package.name}{package.versions}" for package in REQUIRED} == {*project["dependencies"]}
 
 
-def shown(text: str) -> str:
-    """What a reader sees of a stream: after a carriage return the line is written anew."""
+def rendered(text: str) -> str:
+    """The text that a notebook shows: a carriage return overwrites the line."""
     return "\n".join(line.rsplit("\r", 1)[-1] for line in text.split("\n"))
 
 
 @pytest.mark.parametrize("every", [0.0, 1e9])
-def test_progress_ends_on_the_same_line_however_often_it_is_shown(every):
+def test_progress_bar_output_does_not_depend_on_timing(every):
     out = io.StringIO()
     with redirect_stdout(out):
         seen = list(progress_bar(range(7), STEPS, every=every))
     assert seen == list(range(7))
-    assert shown(out.getvalue()) == "steps: 7 of 7\n"
+    assert rendered(out.getvalue()) == "steps: 7 of 7\n"
 
 
-def test_progress_counts_what_is_done_not_what_is_begun():
+def test_progress_bar_counts_finished_items():
     out = io.StringIO()
     with redirect_stdout(out):
         for _ in progress_bar(range(2), STEPS, every=0.0):
@@ -170,6 +162,6 @@ def test_progress_counts_what_is_done_not_what_is_begun():
     assert out.getvalue().split("\r")[1:] == ["steps: 0 of 2", "steps: 1 of 2", "steps: 2 of 2\n"]
 
 
-def test_progress_wants_a_length():
+def test_progress_bar_requires_a_length():
     with pytest.raises(TypeError, match="len"):
         list(progress_bar(iter([1]), STEPS))

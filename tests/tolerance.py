@@ -1,4 +1,4 @@
-"""The one table of tolerances, by type."""
+"""Tolerances by dtype."""
 
 import torch
 

@@ -39,14 +39,6 @@ def test_loads_class_of_saved_module(notebook):
     assert check("rms_norm", load("rms_norm")(4))
 
 
-@pytest.mark.usefixtures("blocks")
-def test_loads_nothing_outside_the_learners_folder(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert load("gelu") is None
-    assert load_all() == {}
-    assert capsys.readouterr().out == ""
-
-
 def test_load_all_follows_order_of_lessons(blocks, capsys):
     (blocks / "attention.py").write_text("def attention(query, key, value, mask=None): return query\n", "utf-8")
     (blocks / "rms_norm.py").write_text("rms_norm = abs\n", "utf-8")
