@@ -78,12 +78,12 @@ def test_lesson_runs_without_optional_packages(stem, one_at_a_time, capsys):
             space, named = {}, set()
             for cell in cells:
                 lines = output_of(cell.source, space, capsys)
-                said = {module for module in COMMANDS for line in lines if line.endswith(COMMANDS[module])}
-                if "skip_if_missing" in cell.source and said:
-                    [package] = map(dependencies.optional_package, said)
+                reported = {module for module in COMMANDS for line in lines if line.endswith(COMMANDS[module])}
+                if "skip_if_missing" in cell.source and reported:
+                    [package] = map(dependencies.optional_package, reported)
                     wording = getattr(dependencies.SKIPPED, language)
                     assert wording.format(package=package.name, command=package.command) in lines, cell.id
-                named |= said
+                named |= reported
         assert named == {*modules} if one_at_a_time else named
 
 
@@ -142,6 +142,6 @@ def test_empty_folder_is_not_a_package(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("lesson_undone")
 def test_package_folder_raises_in_the_chosen_language():
     begin("zh")
-    said = "需要软件包 glassllm，现在没有安装。请运行：pip install glassllm"
-    with hidden("glassllm"), pytest.raises(ModuleNotFoundError, match=said):
+    message = "需要软件包 glassllm，现在没有安装。请运行：pip install glassllm"
+    with hidden("glassllm"), pytest.raises(ModuleNotFoundError, match=message):
         dependencies.package_folder("load_glassllm", "glassllm")

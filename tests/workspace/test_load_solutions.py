@@ -12,7 +12,7 @@ GOOD = "# Your own gelu, as check accepted it (Blocklab 0.1).\n\n\ndef gelu(x):\
 
 
 @pytest.fixture
-def blocks(mine):
+def folder(mine):
     """The folder of saved solutions, with one in it."""
     folder = mine / "blocks"
     folder.mkdir()
@@ -39,10 +39,10 @@ def test_loads_class_of_saved_module(notebook):
     assert check("rms_norm", load("rms_norm")(4))
 
 
-def test_load_all_follows_order_of_lessons(blocks, capsys):
-    (blocks / "attention.py").write_text("def attention(query, key, value, mask=None): return query\n", "utf-8")
-    (blocks / "rms_norm.py").write_text("rms_norm = abs\n", "utf-8")
-    (blocks / "my_own_notes.py").write_text("1 / 0", "utf-8")
+def test_load_all_follows_order_of_lessons(folder, capsys):
+    (folder / "attention.py").write_text("def attention(query, key, value, mask=None): return query\n", "utf-8")
+    (folder / "rms_norm.py").write_text("rms_norm = abs\n", "utf-8")
+    (folder / "my_own_notes.py").write_text("1 / 0", "utf-8")
     assert list(load_all()) == ["rms_norm", "gelu", "attention"]
     assert capsys.readouterr().out == ""
 
@@ -71,31 +71,31 @@ DAMAGED = {  # the content of swish.py, and part of the message
 
 
 @pytest.mark.parametrize(("content", "message"), DAMAGED.values(), ids=DAMAGED)
-def test_says_why_damaged_file_is_left_out(blocks, capsys, monkeypatch, content, message):
+def test_says_why_damaged_file_is_left_out(folder, capsys, monkeypatch, content, message):
     monkeypatch.setattr(module, "PATIENCE", 0.5)
-    (blocks / "swish.py").write_bytes(content)
+    (folder / "swish.py").write_bytes(content)
     assert list(load_all()) == ["gelu"]
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith("my/blocks/swish.py: ")
     assert message in line
     assert line.endswith("; continuing without it")
-    assert (blocks / "swish.py").read_bytes() == content
+    assert (folder / "swish.py").read_bytes() == content
 
 
-def test_message_is_in_the_chosen_language(blocks, capsys):
-    (blocks / "swish.py").write_bytes(b"swish = 3")
+def test_message_is_in_the_chosen_language(folder, capsys):
+    (folder / "swish.py").write_bytes(b"swish = 3")
     with use_language("zh"):
         load("swish")
     assert capsys.readouterr().out == "my/blocks/swish.py：里面没有定义 `swish`；先不用它\n"
 
 
-def test_loads_file_edited_by_hand(blocks):
-    (blocks / "gelu.py").write_text("def gelu(x):\n    return 3 * x\n", "utf-8")
+def test_loads_file_edited_by_hand(folder):
+    (folder / "gelu.py").write_text("def gelu(x):\n    return 3 * x\n", "utf-8")
     assert load("gelu")(2) == 6
 
 
-def test_loading_has_no_side_effects(blocks, capsys):
-    (blocks / "swish.py").write_text(
+def test_loading_has_no_side_effects(folder, capsys):
+    (folder / "swish.py").write_text(
         "import torch\ntorch.set_default_dtype(torch.float64)\nprint('hello')\ndef swish(x): return x\n", "utf-8"
     )
     assert load("swish")

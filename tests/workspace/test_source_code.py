@@ -16,7 +16,7 @@ from torch import Tensor, nn, rsqrt
 from blocklab.normalization import standardize
 """
 WRITTEN = {  # a cell that defines `mine`, and the file that defines it as `block`
-    "as it stands": (
+    "unchanged": (
         "def mine(x):  # (N, d)\n    # 说明\n    return 2 * x",
         "def mine(x):  # (N, d)\n    # 说明\n    return 2 * x\n\n\nblock = mine\n",
     ),

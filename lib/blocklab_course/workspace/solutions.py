@@ -201,8 +201,8 @@ def execute(code: CodeType, name: str) -> Callable:
     """Run the code of a solution in a new namespace and return what it defines. Raises Unreadable."""
     namespace = {"__name__": name}
     try:
-        with isolated(), TimeLimit(PATIENCE) as watch:
-            watch.call(partial(exec, code, namespace))
+        with isolated(), TimeLimit(PATIENCE) as limit:
+            limit.call(partial(exec, code, namespace))
     except Interrupted:
         raise Unreadable(ENDLESS) from None
     except BaseException as error:
