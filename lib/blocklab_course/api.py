@@ -74,7 +74,7 @@ def catch(exercise: str, inputs: object, patience: float = PATIENCE) -> Verdict:
     return check(name, inputs, patience)
 
 
-def plug_in(*unnamed: object, patience: float = SWAP_PATIENCE, **blocks: object) -> SwapResult:
+def plug_in(*positional: object, patience: float = SWAP_PATIENCE, **blocks: object) -> SwapResult:
     """Run a trained network with a solution of an exercise inside.
 
         plug_in(rms_norm=my_rms_norm)
@@ -87,8 +87,8 @@ def plug_in(*unnamed: object, patience: float = SWAP_PATIENCE, **blocks: object)
     stopped after `patience` seconds, the result says so; no error is raised.
     """
     names = join_words(NETWORKS)
-    if unnamed or len(blocks) != 1:
-        given = WITHOUT_A_NAME if unnamed else THESE.format(names=join_words(blocks)) if blocks else NOTHING
+    if positional or len(blocks) != 1:
+        given = WITHOUT_A_NAME if positional else THESE.format(names=join_words(blocks)) if blocks else NOTHING
         return refuse(", ".join(blocks), swap_error("one-block", got=str(given), names=names))
     [(name, candidate)] = blocks.items()
     if name not in NETWORKS:
