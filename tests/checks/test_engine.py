@@ -14,9 +14,9 @@ from blocklab_course.checks import failures
 from blocklab_course.checks.cannot_compare import CannotCompare
 from blocklab_course.checks.engine import check_against
 from blocklab_course.checks.exercise import Case, Exercise
-from blocklab_course.checks.messages import WORDS
+from blocklab_course.checks.messages import MESSAGES
 from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.outcome import close
+from blocklab_course.checks.outcome import is_close
 from blocklab_course.checks.verdict import MIME, NotPassed, to_html, to_text
 from blocklab_course.i18n import Text
 from blocklab_course.lessons.catalog import EXERCISES
@@ -70,7 +70,7 @@ def not_implemented(x, shape, weight=None, bias=None, eps=1e-5):
 def test_a_stub_is_not_an_error(stub, reader):
     verdict = check("layer_norm", stub)
     assert (verdict.passed, verdict.mistake, verdict.failures) == (False, "not-written-yet", 0)
-    assert str(WORDS["not-written-yet"]) in str(verdict)
+    assert str(MESSAGES["not-written-yet"]) in str(verdict)
 
 
 def forgot_return(x, shape, weight=None, bias=None, eps=1e-5):
@@ -133,7 +133,7 @@ def test_what_is_wrong_is_said(candidate, mistake, word, reader):
     verdict = check("layer_norm", candidate, patience=60)
     assert (verdict.passed, verdict.mistake) == (False, mistake)
     assert word in str(verdict)
-    sentence = re.split(r"\{.*?\}", str(WORDS[mistake or "unknown"]))  # what stands around the learner's own words
+    sentence = re.split(r"\{.*?\}", str(MESSAGES[mistake or "unknown"]))  # what stands around the learner's own words
     assert all(part in verdict.messages[0] for part in sentence)
     assert bool(HAN.search(str(verdict))) == (reader == "zh")
 
@@ -525,7 +525,7 @@ def test_html_escapes_what_the_learner_wrote():
     ],
 )
 def test_close(x, y, same):
-    assert close(x, y, 1e-5) is same
+    assert is_close(x, y, 1e-5) is same
 
 
 @pytest.mark.parametrize("size", [1.0, 1e-300, 1e300])
@@ -536,7 +536,7 @@ def test_close_is_what_torch_calls_close_by_the_largest_finite_number(size):
         for y in (x.flip(0), *(x + size * off for off in (5e-6, 1.05e-5, 1.5e-5, 1.95e-5, 3e-5))):
             finite = y[y.isfinite()].abs()
             most = finite.max().item() if finite.numel() else 1.0
-            assert close(x, y, 1e-5) == torch.allclose(x, y, rtol=1e-5, atol=1e-5 * most, equal_nan=True), (x, y)
+            assert is_close(x, y, 1e-5) == torch.allclose(x, y, rtol=1e-5, atol=1e-5 * most, equal_nan=True), (x, y)
 
 
 def squares(x, shape, weight=None, bias=None, eps=1e-5):

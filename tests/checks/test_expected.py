@@ -29,7 +29,7 @@ def test_a_second_check_says_the_same_and_runs_no_table(exercise, runs):
     assert len(runs) > len(exercise.cases)
     runs.clear()
     second = check_against(exercise, wrong)
-    kept = {case.name for case in exercise.all_cases if case.size <= expected.LARGEST}
+    kept = {case.name for case in exercise.all_cases if case.size <= expected.MAX_CACHED}
     assert kept.isdisjoint(runs)
     assert (second.data, second.messages, second.counterexample) == (first.data, first.messages, first.counterexample)
 
@@ -51,7 +51,7 @@ def test_another_input_of_the_same_name_is_another_input(exercise, runs):
 
 
 def test_several_mistakes_and_large_inputs_are_not_kept(exercise, monkeypatch):
-    monkeypatch.setattr(expected, "LARGEST", 0)
+    monkeypatch.setattr(expected, "MAX_CACHED", 0)
     expected_outcome(exercise, (), exercise.cases[0])
     monkeypatch.undo()
     expected_outcome(exercise, next(exercise.combinations(2)), exercise.cases[0])

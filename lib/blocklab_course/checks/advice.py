@@ -28,21 +28,21 @@ def advice_applies(
         return True
     if any(first_difference(got, run(by_position(weak), case), case.tolerance) is None for weak in advice.like):
         return True
-    return advice.milder is not None and _alike(got, wanted) and _right_on(exercise, on, case, advice.milder)
+    return advice.milder is not None and _same_kinds(got, wanted) and _passes_on(exercise, on, case, advice.milder)
 
 
-def _alike(got: Outcome, wanted: Outcome) -> bool:
+def _same_kinds(got: Outcome, wanted: Outcome) -> bool:
     """Whether only the numbers differ: as many values of the same kinds, shapes, types and devices."""
     if got.values.keys() != wanted.values.keys():
         return False
-    return all(_kind(x) == _kind(y) for x, y in zip(got.values.values(), wanted.values.values(), strict=True))
+    return all(_metadata(x) == _metadata(y) for x, y in zip(got.values.values(), wanted.values.values(), strict=True))
 
 
-def _kind(x: object) -> tuple:
+def _metadata(x: object) -> tuple:
     return (x.shape, x.dtype, x.device) if isinstance(x, Tensor) else (type(x),)
 
 
-def _right_on(exercise: Exercise, on: Callable[[Case], Outcome], case: Case, arguments: dict[str, object]) -> bool:
+def _passes_on(exercise: Exercise, on: Callable[[Case], Outcome], case: Case, arguments: dict[str, object]) -> bool:
     milder = replace(case, arguments=arguments)
     wanted = run(by_position(exercise.reference), milder)
     return first_difference(on(milder), wanted, case.tolerance) is None

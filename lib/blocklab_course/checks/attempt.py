@@ -13,7 +13,7 @@ from .safe_repr import error_message, type_name
 from .submission import as_callable
 from .timeout import Interrupted, TimeLimit
 
-SHARE = 0.1  # of the patience, for each call that decides nothing
+OPTIONAL_SHARE = 0.1  # of the patience, for each call that decides nothing
 
 
 class Attempt:
@@ -23,7 +23,7 @@ class Attempt:
     """
 
     def __init__(self, exercise: Exercise, candidate: object, watch: TimeLimit) -> None:
-        self._watch, self._share = watch, SHARE * watch.left
+        self._watch, self._share = watch, OPTIONAL_SHARE * watch.left
         self._put_back = save_functions()  # of before anything of the candidate runs: once, for it takes long
         try:
             self.exercise = watch.call(partial(resize_cases, exercise, candidate))

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from .messages import A_KIND, A_TENSOR, A_TUPLE_OR_LIST, ERROR_AT, NUMBERS_TOO, WORDS
-from .outcome import NotComparable, NotDifferentiable, Outcome, close
+from .messages import A_KIND, A_TENSOR, A_TUPLE_OR_LIST, ERROR_AT, MESSAGES, NUMBERS_TOO
+from .outcome import NotComparable, NotDifferentiable, Outcome, is_close
 from .results import Unsupported
 from .safe_repr import type_name
 
@@ -29,10 +29,10 @@ def describe_difference(got: Outcome, wanted: Outcome, differs: str, tolerance: 
             "raises", error=f"{type_name(got.error)}: {got.message}" if got.message else type_name(got.error)
         )
     if got.values.keys() != wanted.values.keys():
-        return _message("wrong-type", got=_returned(got), wanted=_returned(wanted))
+        return _message("wrong-type", got=_describe_result(got), wanted=_describe_result(wanted))
     x, y = got.values[differs], wanted.values[differs]
     if isinstance(x, Tensor) != isinstance(y, Tensor) or not isinstance(x, Tensor | type(y)):
-        return _message("wrong-type", got=_kind(x), wanted=_kind(y))
+        return _message("wrong-type", got=_describe_kind(x), wanted=_describe_kind(y))
     if not isinstance(y, Tensor):
         return _unknown()
     for id, one, other in (
@@ -42,7 +42,7 @@ def describe_difference(got: Outcome, wanted: Outcome, differs: str, tolerance: 
     ):
         if one != other:
             name, told = _message(id, got=f"`{one}`", wanted=f"`{other}`")
-            numbers_too = id == "wrong-dtype" and not _same_in_type(x, y, tolerance)
+            numbers_too = id == "wrong-dtype" and not _close_after_cast(x, y, tolerance)
             return name, told + [str(NUMBERS_TOO)] * numbers_too
     if x.is_floating_point() and bool((y.isfinite() & ~x.isfinite()).any()):
         return _message("nan")
@@ -50,24 +50,24 @@ def describe_difference(got: Outcome, wanted: Outcome, differs: str, tolerance: 
 
 
 def _message(id: str, **about: object) -> tuple[str, list[str]]:
-    return id, [WORDS[id].format(**about)]
+    return id, [MESSAGES[id].format(**about)]
 
 
 def _unknown() -> tuple[None, list[str]]:
-    return None, [str(WORDS["unknown"])]
+    return None, [str(MESSAGES["unknown"])]
 
 
-def _same_in_type(x: Tensor, y: Tensor, tolerance: float) -> bool:
+def _close_after_cast(x: Tensor, y: Tensor, tolerance: float) -> bool:
     """Whether a result of another type is right once it is converted."""
-    return x.is_complex() == y.is_complex() and close(x.to(y.dtype), y, tolerance)
+    return x.is_complex() == y.is_complex() and is_close(x.to(y.dtype), y, tolerance)
 
 
-def _returned(outcome: Outcome) -> str:
+def _describe_result(outcome: Outcome) -> str:
     parts = [name for name in outcome.values if name.startswith("result ")]
-    return A_TUPLE_OR_LIST.format(count=len(parts)) if parts else _kind(outcome.values["result"])
+    return A_TUPLE_OR_LIST.format(count=len(parts)) if parts else _describe_kind(outcome.values["result"])
 
 
-def _kind(x: object) -> str:
+def _describe_kind(x: object) -> str:
     if isinstance(x, Tensor):
         return str(A_TENSOR)
     return x.words if isinstance(x, Unsupported) else A_KIND.format(kind=type_name(x))

@@ -27,7 +27,7 @@ class Advice:
     endless: bool = False
 
 
-AN_EMPTY_INPUT = Advice(
+EMPTY_INPUT_ADVICE = Advice(
     Text(
         en="Your function stops at an empty input, one with an axis of size 0. torch returns an empty result then.",
         zh="输入为空、即有一个轴的大小为 0 时，你的函数会报错。torch 这时会返回空的结果。",
@@ -67,6 +67,6 @@ def is_float(x: object) -> bool:
     return isinstance(x, Tensor) and x.is_floating_point()
 
 
-def in_type(arguments: dict[str, object], dtype: torch.dtype) -> dict[str, object]:
+def cast_floats(arguments: dict[str, object], dtype: torch.dtype) -> dict[str, object]:
     """The arguments with all float tensors in another floating point type."""
     return {name: x.to(dtype) if is_float(x) else x for name, x in arguments.items()}

@@ -10,13 +10,13 @@ from blocklab_course.i18n import Text
 from .case import Case, is_float
 from .exercise import Exercise
 from .messages import AFTER_CALL, GRADIENT, NOT_DIFFERENTIABLE, PART, RESULT, RESULT_PART
-from .outcome import NotDifferentiable, Outcome, largest
+from .outcome import NotDifferentiable, Outcome, max_magnitude
 from .results import Unsupported
 from .safe_repr import safe_repr, type_name
 
-MOST_NUMBERS = 16  # a larger tensor is told by its shape, a larger result by its first wrong part
-MOST_SHOWN = 4  # numbers of a row that is itself too long
-MOST_DIGITS = 9
+MAX_NUMBERS = 16  # a larger tensor is told by its shape, a larger result by its first wrong part
+MAX_EXCERPT = 4  # numbers of a row that is itself too long
+MAX_DIGITS = 9
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,17 @@ def find_counterexample(
         return None
     arguments = tuple((name, format_value(x)) for name, x in case.arguments.items())
     if value == "error":
-        return Counterexample(arguments, str(RESULT), _raised(got), _raised(wanted))
+        return Counterexample(arguments, str(RESULT), _format_outcome(got), _format_outcome(wanted))
     yours, expected = got.values.get(value), wanted.values.get(value)
     name = label(exercise, value)
-    if _comparable(yours, expected) and expected.numel() > MOST_NUMBERS:
-        where = _first_wrong_part(yours, expected, case.tolerance)
-        name = PART.format(what=name, where=f"[{', '.join(map(_index, where))}]")
+    if _comparable(yours, expected) and expected.numel() > MAX_NUMBERS:
+        where = _locate_difference(yours, expected, case.tolerance)
+        name = PART.format(what=name, where=f"[{', '.join(map(_format_index, where))}]")
         yours, expected = yours[where], expected[where]
-    return Counterexample(arguments, name, *_apart(yours, expected))
+    return Counterexample(arguments, name, *_format_distinct(yours, expected))
 
 
-def _raised(outcome: Outcome) -> str:
+def _format_outcome(outcome: Outcome) -> str:
     if isinstance(outcome.error, NotDifferentiable):
         return str(NOT_DIFFERENTIABLE)
     if outcome.error is not None:
@@ -71,46 +71,46 @@ def _comparable(x: object, y: object) -> bool:
     return isinstance(x, Tensor) and isinstance(y, Tensor) and x.shape == y.shape and x.device == y.device
 
 
-def _first_wrong_part(yours: Tensor, expected: Tensor, tolerance: float) -> tuple[int | slice, ...]:
+def _locate_difference(yours: Tensor, expected: Tensor, tolerance: float) -> tuple[int | slice, ...]:
     """Where the first number that differs lies: its row, of a long row the numbers from there on."""
     if expected.device.type == "meta":
-        return (*[0] * (expected.dim() - 1), slice(0, MOST_SHOWN))
+        return (*[0] * (expected.dim() - 1), slice(0, MAX_EXCERPT))
     x, y = yours.double(), expected.double()
-    wrong = ~torch.isclose(x, y, rtol=tolerance, atol=tolerance * largest(y), equal_nan=True)
+    wrong = ~torch.isclose(x, y, rtol=tolerance, atol=tolerance * max_magnitude(y), equal_nan=True)
     *row, place = (i.item() for i in torch.unravel_index(wrong.int().argmax(), expected.shape))
     length = expected.shape[-1]
-    if length <= MOST_NUMBERS:
+    if length <= MAX_NUMBERS:
         return tuple(row)
-    start = min(place, length - MOST_SHOWN)
-    return (*row, slice(start, start + MOST_SHOWN))
+    start = min(place, length - MAX_EXCERPT)
+    return (*row, slice(start, start + MAX_EXCERPT))
 
 
-def _index(place: int | slice) -> str:
+def _format_index(place: int | slice) -> str:
     return f"{place.start}:{place.stop}" if isinstance(place, slice) else str(place)
 
 
-def _apart(yours: object, expected: object) -> tuple[str, str]:
+def _format_distinct(yours: object, expected: object) -> tuple[str, str]:
     """Both values with as many digits as it takes to tell them apart."""
-    for digits in range(4, MOST_DIGITS):
+    for digits in range(4, MAX_DIGITS):
         texts = format_value(yours, digits), format_value(expected, digits)
         if texts[0] != texts[1]:
             return texts
-    return f"{texts[0]} {_kind(yours)}", f"{texts[1]} {_kind(expected)}"
+    return f"{texts[0]} {_format_type(yours)}", f"{texts[1]} {_format_type(expected)}"
 
 
-def _kind(x: object) -> str:
+def _format_type(x: object) -> str:
     return f"({x.dtype})" if isinstance(x, Tensor) else f"({type_name(x)})"
 
 
 def format_value(x: object, digits: int = 4) -> str:
     """A value as a reader wants it: small tensors as nested lists, large ones and functions by their kind."""
     if isinstance(x, Tensor):
-        if x.device.type == "meta" or x.numel() > MOST_NUMBERS:
-            return f"{_dtype(x)} {tuple(x.shape)}"
-        numbers = _nested(x.detach().tolist(), digits)
-        return f"{numbers} ({_dtype(x)})" if is_float(x) and x.dtype != torch.float32 else numbers
+        if x.device.type == "meta" or x.numel() > MAX_NUMBERS:
+            return f"{_dtype_name(x)} {tuple(x.shape)}"
+        numbers = _format_nested(x.detach().tolist(), digits)
+        return f"{numbers} ({_dtype_name(x)})" if is_float(x) and x.dtype != torch.float32 else numbers
     if isinstance(x, float):
-        return _number(x, digits)
+        return _format_number(x, digits)
     if isinstance(x, Text):
         return str(x)
     if isinstance(x, Unsupported):
@@ -123,17 +123,17 @@ def format_value(x: object, digits: int = 4) -> str:
     return safe_repr(x)
 
 
-def _dtype(x: Tensor) -> str:
+def _dtype_name(x: Tensor) -> str:
     return "tensor" if x.dtype == torch.float32 else str(x.dtype).removeprefix("torch.")
 
 
-def _nested(x: object, digits: int) -> str:
+def _format_nested(x: object, digits: int) -> str:
     if isinstance(x, list):
-        return f"[{', '.join(_nested(item, digits) for item in x)}]"
-    return _number(x, digits) if isinstance(x, float) else repr(x)
+        return f"[{', '.join(_format_nested(item, digits) for item in x)}]"
+    return _format_number(x, digits) if isinstance(x, float) else repr(x)
 
 
-def _number(x: float, digits: int) -> str:
+def _format_number(x: float, digits: int) -> str:
     if x.is_integer() and abs(x) < 1e6:
         return str(int(x))
     text = f"{x:.{digits}g}"

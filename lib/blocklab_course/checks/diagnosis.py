@@ -15,8 +15,8 @@ from .mistake import Mistake
 from .modules import UnsupportedModule
 from .outcome import Outcome, first_difference
 
-MOST_AT_ONCE = 3  # mistakes that are looked for together
-MOST_CONFIRMED = 3  # inputs near the table's on which several mistakes have to agree as well
+MAX_COMBINED = 3  # mistakes that are looked for together
+MAX_CONFIRMING = 3  # inputs near the table's on which several mistakes have to agree as well
 
 
 def diagnose(attempt: Attempt, comparisons: list[Comparison], returned: bool) -> tuple[Mistake, ...]:
@@ -42,60 +42,62 @@ def diagnose(attempt: Attempt, comparisons: list[Comparison], returned: bool) ->
     lenient = any(c.got.error is None for c in wrong)
     on_smallest = {mistake: expected_outcome(exercise, (mistake,), wrong[0].case) for mistake in exercise.mistakes}
     for mistake, outcome in on_smallest.items():
-        if _lies_between(wrong[0].got, mistake):
+        if _in_value_range(wrong[0].got, mistake):
             return (mistake,)
-        if _agree(outcome, wrong[0], lenient) and _explain(exercise, (mistake,), [*of_table[1:], *beside], lenient):
+        if _agrees(outcome, wrong[0], lenient) and _explains(exercise, (mistake,), [*of_table[1:], *beside], lenient):
             return (mistake,)
-    kinds = {_kind(outcome) for outcome in (wrong[0].wanted, *on_smallest.values())}
-    if returned or all(c.got.error for c in of_table) or _kind(wrong[0].got) not in kinds:
+    kinds = {_metadata(outcome) for outcome in (wrong[0].wanted, *on_smallest.values())}
+    if returned or all(c.got.error for c in of_table) or _metadata(wrong[0].got) not in kinds:
         return ()
-    return _several(attempt, comparisons, of_table)
+    return _find_combination(attempt, comparisons, of_table)
 
 
-def _lies_between(got: Outcome, mistake: Mistake) -> bool:
+def _in_value_range(got: Outcome, mistake: Mistake) -> bool:
     """Whether the result is one number, of those that this mistake gives."""
     low, high = mistake.value_range
     result = got.values.get("result")
     return isinstance(result, Tensor) and result.numel() == 1 and low < result.item() < high
 
 
-def _several(attempt: Attempt, comparisons: list[Comparison], of_table: list[Comparison]) -> tuple[Mistake, ...]:
+def _find_combination(
+    attempt: Attempt, comparisons: list[Comparison], of_table: list[Comparison]
+) -> tuple[Mistake, ...]:
     """Mistakes that give the same together, on inputs besides the table's too.
 
     Two may undo each other's harm somewhere. Each of three, to save time, does harm where the function is wrong alone.
     """
     exercise, others, possible = attempt.exercise, None, None
-    for count in range(2, MOST_AT_ONCE + 1):
+    for count in range(2, MAX_COMBINED + 1):
         if count == 3:
-            possible = _harmful(exercise, of_table)
+            possible = _plausible_mistakes(exercise, of_table)
         for mistakes in exercise.combinations(count, possible):
-            if _explain(exercise, mistakes, of_table):
-                others = _others(attempt, comparisons, of_table) if others is None else others
-                if _explain(exercise, mistakes, others):
+            if _explains(exercise, mistakes, of_table):
+                others = _confirming_comparisons(attempt, comparisons, of_table) if others is None else others
+                if _explains(exercise, mistakes, others):
                     return mistakes
     return ()
 
 
-def _harmful(exercise: Exercise, of_table: list[Comparison]) -> set[Mistake]:
+def _plausible_mistakes(exercise: Exercise, of_table: list[Comparison]) -> set[Mistake]:
     """The mistakes that do harm, and where the function is wrong alone."""
-    harm = {mistake: _harmed(exercise, mistake, of_table) for mistake in exercise.mistakes}
+    harm = {mistake: _wrong_cases(exercise, mistake, of_table) for mistake in exercise.mistakes}
     wrong = {c.case for c in of_table if c.differs}
     return {mistake for mistake in harm if harm[mistake] and harm[mistake] <= wrong}
 
 
-def _harmed(exercise: Exercise, mistake: Mistake, of_table: list[Comparison]) -> set[Case]:
+def _wrong_cases(exercise: Exercise, mistake: Mistake, of_table: list[Comparison]) -> set[Case]:
     """The inputs on which the mistake alone is wrong."""
     outcomes = ((c, expected_outcome(exercise, (mistake,), c.case)) for c in of_table)
     return {c.case for c, outcome in outcomes if first_difference(outcome, c.wanted, c.case.tolerance)}
 
 
-def _explain(
+def _explains(
     exercise: Exercise, mistakes: tuple[Mistake, ...], comparisons: list[Comparison], lenient: bool = False
 ) -> bool:
-    return all(_agree(expected_outcome(exercise, mistakes, c.case), c, lenient) for c in comparisons)
+    return all(_agrees(expected_outcome(exercise, mistakes, c.case), c, lenient) for c in comparisons)
 
 
-def _agree(outcome: Outcome, comparison: Comparison, lenient: bool) -> bool:
+def _agrees(outcome: Outcome, comparison: Comparison, lenient: bool) -> bool:
     """Whether mistakes gave what the learner's function gave."""
     got = comparison.got
     if lenient and outcome.error and got.error:
@@ -103,17 +105,19 @@ def _agree(outcome: Outcome, comparison: Comparison, lenient: bool) -> bool:
     return first_difference(outcome, got, comparison.case.tolerance) is None
 
 
-def _kind(outcome: Outcome) -> tuple:
+def _metadata(outcome: Outcome) -> tuple:
     """What sort of thing came out: the names and types of the values, or the class of the error."""
     return type(outcome.error), *((name, type(x), getattr(x, "dtype", None)) for name, x in outcome.values.items())
 
 
-def _others(attempt: Attempt, comparisons: list[Comparison], of_table: list[Comparison]) -> list[Comparison]:
+def _confirming_comparisons(
+    attempt: Attempt, comparisons: list[Comparison], of_table: list[Comparison]
+) -> list[Comparison]:
     """What the learner's function gives on the larger input, and on inputs near those of the table."""
     found = [c for c in comparisons if c.case.name == "larger"]
-    near = [replace(c, case=_near(c.case)) for c in of_table if any(map(is_float, c.case.arguments.values()))]
+    near = [replace(c, case=_perturb_case(c.case)) for c in of_table if any(map(is_float, c.case.arguments.values()))]
     with isolated():
-        for comparison in near[:MOST_CONFIRMED]:
+        for comparison in near[:MAX_CONFIRMING]:
             try:
                 found.append(replace(comparison, got=attempt.on(comparison.case)))
             except UnsupportedModule:
@@ -121,11 +125,11 @@ def _others(attempt: Attempt, comparisons: list[Comparison], of_table: list[Comp
     return found
 
 
-def _near(case: Case) -> Case:
+def _perturb_case(case: Case) -> Case:
     """Every float a little larger or smaller: zeros, signs and infinities stay."""
-    return replace(case, arguments={name: _moved(x) if is_float(x) else x for name, x in case.arguments.items()})
+    return replace(case, arguments={name: _perturb(x) if is_float(x) else x for name, x in case.arguments.items()})
 
 
-def _moved(x: Tensor) -> Tensor:
+def _perturb(x: Tensor) -> Tensor:
     place = torch.arange(x.numel(), dtype=torch.float64).view(x.shape)
     return (x * (1 + 0.2 * torch.sin(place * place + 1))).to(x.dtype)

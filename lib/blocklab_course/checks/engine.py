@@ -14,10 +14,10 @@ from .exercise import LARGE, SMALL, Exercise
 from .expected import expected_outcome
 from .failures import count_failure, reset_failures
 from .isolation import CapturedOutput, isolated
-from .messages import ADVICE, LEFT_OUT, RIGHT, RIGHT_ANSWER, RIGHT_NUMBER, RIGHT_WITH_GRADIENT, SEVERAL, SLOW, WORDS
+from .messages import ADVICE, LEFT_OUT, MESSAGES, RIGHT, RIGHT_ANSWER, RIGHT_NUMBER, RIGHT_WITH_GRADIENT, SEVERAL, SLOW
 from .mistake import Mistake
 from .modules import UnsupportedModule
-from .outcome import Outcome, close, first_difference
+from .outcome import Outcome, first_difference, is_close
 from .safe_repr import truncate
 from .timeout import Interrupted, TimeLimit
 from .verdict import Verdict
@@ -42,15 +42,15 @@ def _verdict(exercise: Exercise, candidate: object, watch: TimeLimit, sheet: Cap
             attempt = Attempt(exercise, candidate, watch)
         exercise = attempt.exercise
         comparisons = list(_compare(attempt, sheet))
-        _check_some(exercise, comparisons)
-        if _right(comparisons):
-            return _praise(exercise, comparisons, attempt.steps())
-        return _diagnosis(attempt, comparisons)
+        _check_any_compared(exercise, comparisons)
+        if _all_right(comparisons):
+            return _accept(exercise, comparisons, attempt.steps())
+        return _explain_failure(attempt, comparisons)
     except Interrupted:
         seconds = {"seconds": patience - watch.left}
-        return _refusal(exercise, CannotCompare("stopped" if watch.stopped else "interrupted", seconds))
+        return _reject(exercise, CannotCompare("stopped" if watch.stopped else "interrupted", seconds))
     except CannotCompare as complaint:
-        return _refusal(exercise, complaint)
+        return _reject(exercise, complaint)
 
 
 def _compare(attempt: Attempt, sheet: CapturedOutput) -> Iterator[Comparison]:
@@ -66,13 +66,13 @@ def _compare(attempt: Attempt, sheet: CapturedOutput) -> Iterator[Comparison]:
                 continue
             if not sheet.full:
                 sheet.full = True
-                _check_written(got)
+                _check_not_stub(got)
             differs = first_difference(got, wanted, case.tolerance)
             weak = differs is not None and advice_applies(exercise, attempt.on, case, got, wanted)
             yield Comparison(case, got, wanted, differs, weak)
 
 
-def _check_written(first: Outcome) -> None:
+def _check_not_stub(first: Outcome) -> None:
     """Refuse a function that is still the empty one of the exercise."""
     values = list(first.values.values())
     if isinstance(first.error, NotImplementedError) or any(value is ... for value in values):
@@ -81,27 +81,27 @@ def _check_written(first: Outcome) -> None:
         raise CannotCompare("no-return", {})
 
 
-def _check_some(exercise: Exercise, comparisons: list[Comparison]) -> None:
+def _check_any_compared(exercise: Exercise, comparisons: list[Comparison]) -> None:
     """Refuse a Module that lacks what every input sets: nothing of it has been seen."""
     if all(c.case.advice for c in comparisons):
         raise CannotCompare("module-attributes", {"wanted": exercise.signature})
 
 
-def _right(comparisons: list[Comparison]) -> bool:
+def _all_right(comparisons: list[Comparison]) -> bool:
     return not any(c.got.spoiled or c.got.tangled or c.wrong for c in comparisons)
 
 
-def _refusal(exercise: Exercise, complaint: CannotCompare) -> Verdict:
+def _reject(exercise: Exercise, complaint: CannotCompare) -> Verdict:
     """The verdict on what could not be compared. An exercise that is not begun, or not done, is no failure."""
     stuck = 0 if complaint.id in ("not-written-yet", "stopped") else count_failure(exercise.name, complaint.id)
     about = {name: truncate(value) if isinstance(value, str) else value for name, value in complaint.about.items()}
-    return Verdict(exercise, False, complaint.id, messages=(WORDS[complaint.id].format(**about),), failures=stuck)
+    return Verdict(exercise, False, complaint.id, messages=(MESSAGES[complaint.id].format(**about),), failures=stuck)
 
 
-def _praise(exercise: Exercise, comparisons: list[Comparison], steps: tuple[int, int] | None) -> Verdict:
+def _accept(exercise: Exercise, comparisons: list[Comparison], steps: tuple[int, int] | None) -> Verdict:
     reset_failures(exercise.name)
     fragile = [c for c in comparisons if c.weak]
-    told = [_what_is_right(exercise, comparisons, len(comparisons) - len(fragile))]
+    told = [_success_message(exercise, comparisons, len(comparisons) - len(fragile))]
     if len(comparisons) < len(exercise.all_cases):
         told.append(LEFT_OUT.format(count=len(exercise.all_cases) - len(comparisons)))
     advice = {c.case.name: str(c.case.advice.text) for c in fragile}
@@ -113,7 +113,7 @@ def _praise(exercise: Exercise, comparisons: list[Comparison], steps: tuple[int,
     return Verdict(exercise, True, advice=tuple(advice), messages=tuple(told), counterexample=telling)
 
 
-def _what_is_right(exercise: Exercise, comparisons: list[Comparison], tried: int) -> str:
+def _success_message(exercise: Exercise, comparisons: list[Comparison], tried: int) -> str:
     """Of a function how much was compared, of an answer what comes of it where that is one number."""
     if not exercise.evaluate:
         right = RIGHT_WITH_GRADIENT if any(c.case.gradient for c in comparisons) else RIGHT
@@ -124,28 +124,28 @@ def _what_is_right(exercise: Exercise, comparisons: list[Comparison], tried: int
     return RIGHT_NUMBER.format(what=label(exercise, "result"), value=format_value(result))
 
 
-def _diagnosis(attempt: Attempt, comparisons: list[Comparison]) -> Verdict:
+def _explain_failure(attempt: Attempt, comparisons: list[Comparison]) -> Verdict:
     """The verdict on a function that differs: known mistakes, something general, or an unknown one."""
     exercise = attempt.exercise
     spoiled = next((c.got.spoiled[0] for c in comparisons if c.got.spoiled), None)
     if spoiled:
-        return _refusal(exercise, CannotCompare("mutates-input", {"name": spoiled}))
+        return _reject(exercise, CannotCompare("mutates-input", {"name": spoiled}))
     wrong = [c for c in comparisons if c.wrong]
     if not wrong:
         name = next(c.got.tangled[0] for c in comparisons if c.got.tangled)
-        return _refusal(exercise, CannotCompare("graph-kept", {"name": name}))
-    returned = all(_gives_back(c) for c in comparisons if c.case.advice is None)
+        return _reject(exercise, CannotCompare("graph-kept", {"name": name}))
+    returned = all(_returns_input(c) for c in comparisons if c.case.advice is None)
     known = diagnose(attempt, comparisons, returned)
-    seen = _most_telling(wrong, known)
+    seen = _choose_counterexample(wrong, known)
     if known:
         name = "+".join(mistake.id for mistake in known)
         told = [SEVERAL.format(count=len(known))] * (len(known) > 1) + [str(mistake.hint) for mistake in known]
     elif returned:
-        name, told = "input-returned", [str(WORDS["input-returned"])]
+        name, told = "input-returned", [str(MESSAGES["input-returned"])]
     else:
         name, told = describe_difference(seen.got, seen.wanted, seen.differs, seen.case.tolerance)
-        if name is None and _without_inputs(exercise):
-            told = [str(WORDS["unknown-answer"])]
+        if name is None and _is_single_answer(exercise):
+            told = [str(MESSAGES["unknown-answer"])]
     told += error_location(seen.got)
     telling = find_counterexample(exercise, seen.case, seen.got, seen.wanted, seen.differs)
     return Verdict(
@@ -153,18 +153,18 @@ def _diagnosis(attempt: Attempt, comparisons: list[Comparison]) -> Verdict:
     )
 
 
-def _without_inputs(exercise: Exercise) -> bool:
+def _is_single_answer(exercise: Exercise) -> bool:
     """Whether it asks for one answer that is compared as it is."""
     return bool(exercise.evaluate) and not any(case.arguments for case in exercise.all_cases)
 
 
-def _gives_back(comparison: Comparison) -> bool:
+def _returns_input(comparison: Comparison) -> bool:
     """Whether the result is the first tensor as it came in, to the last bit."""
     x = next(filter(torch.is_tensor, comparison.case.arguments.values()), None)
-    return x is not None and close(comparison.got.values.get("result"), x, 0.0)
+    return x is not None and is_close(comparison.got.values.get("result"), x, 0.0)
 
 
-def _most_telling(wrong: list[Comparison], known: tuple[Mistake, ...]) -> Comparison:
+def _choose_counterexample(wrong: list[Comparison], known: tuple[Mistake, ...]) -> Comparison:
     """The input to show: of a known mistake the one that its row names, or else the first; of others the smallest."""
     if known:
         named = {mistake.shown_on for mistake in known}

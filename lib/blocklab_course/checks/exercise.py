@@ -12,7 +12,7 @@ from functools import cached_property, partial
 
 from blocklab_course.i18n import Text
 
-from .case import AN_EMPTY_INPUT, Case
+from .case import EMPTY_INPUT_ADVICE, Case
 from .derived_cases import derived_cases
 from .mistake import Mistake
 
@@ -64,7 +64,7 @@ class Exercise:
         more = []
         if self.scaled_inputs:
             more.append(Case("larger", self.scaled_inputs(LARGE), changes=changes))
-            more.append(Case("empty", self.scaled_inputs(0), changes=changes, advice=AN_EMPTY_INPUT))
+            more.append(Case("empty", self.scaled_inputs(0), changes=changes, advice=EMPTY_INPUT_ADVICE))
         if not self.evaluate:
             defaults = {p.name: p.default for p in self.parameters if p.default is not p.empty}
             more += derived_cases(self.fullest, defaults)

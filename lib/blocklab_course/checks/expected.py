@@ -5,7 +5,7 @@ from .exercise import Exercise
 from .mistake import Mistake
 from .outcome import Outcome, run_trusted
 
-LARGEST = 2**14  # numbers: what comes of a larger input is found anew, and so is what several mistakes give together
+MAX_CACHED = 2**14  # numbers: what comes of a larger input is found anew, and so is what several mistakes give together
 
 
 def expected_outcome(exercise: Exercise, mistakes: tuple[Mistake, ...], case: Case) -> Outcome:
@@ -19,7 +19,7 @@ def expected_outcome(exercise: Exercise, mistakes: tuple[Mistake, ...], case: Ca
         outcome = run_trusted(function, case)
         if (
             len(mistakes) > 1
-            or case.size > LARGEST
+            or case.size > MAX_CACHED
             or not any(case.arguments is c.arguments for c in exercise.all_cases)
         ):
             return outcome

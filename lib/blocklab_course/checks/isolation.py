@@ -22,15 +22,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn, overrides
 from torch.utils import _device, _python_dispatch
 
-MOST_SHOWN = 2000  # characters of what a function prints
+MAX_OUTPUT = 2000  # characters of what a function prints
 
 _NAMESPACES = (torch, F, torch.linalg, torch.autograd, torch.testing, Tensor, nn.Module, math, time, random)
 _BUILTINS = vars(builtins)
 _CPU = torch.device("cpu")
-_HALVES = sys.float_info.min  # its half is 0 where small numbers are flushed to it
+_SMALLEST_NORMAL = sys.float_info.min  # its half is 0 where small numbers are flushed to it
 
 
-def _setting(owner: object, name: str) -> tuple[Callable, Callable]:
+def _attribute(owner: object, name: str) -> tuple[Callable, Callable]:
     return partial(getattr, owner, name), partial(setattr, owner, name)
 
 
@@ -41,9 +41,9 @@ _STATES: tuple[tuple[Callable, Callable], ...] = (
     (torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
     (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
     (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
-    _setting(torch.backends.cuda.matmul, "allow_tf32"),
-    *(_setting(torch.backends.cudnn, name) for name in ("enabled", "benchmark", "deterministic", "allow_tf32")),
-    (lambda: _HALVES / 2 == 0, torch.set_flush_denormal),
+    _attribute(torch.backends.cuda.matmul, "allow_tf32"),
+    *(_attribute(torch.backends.cudnn, name) for name in ("enabled", "benchmark", "deterministic", "allow_tf32")),
+    (lambda: _SMALLEST_NORMAL / 2 == 0, torch.set_flush_denormal),
     *((partial(torch.is_autocast_enabled, d), partial(torch.set_autocast_enabled, d)) for d in ("cpu", "cuda")),
     (lambda: dict(vars(torch._tensor_str.PRINT_OPTS)), lambda old: vars(torch._tensor_str.PRINT_OPTS).update(old)),
     (sys.gettrace, sys.settrace),
@@ -64,7 +64,7 @@ class CapturedOutput(io.StringIO):
 
     def write(self, text: str) -> int:
         if not self.full:
-            room = MOST_SHOWN - self.tell()
+            room = MAX_OUTPUT - self.tell()
             self.full = len(text) > room
             super().write(f"{text[:room]}…\n" if self.full else text)
         return len(text)
@@ -92,9 +92,18 @@ def isolated(sheet: CapturedOutput | None = None) -> Iterator[None]:
         for read, write in _STATES:
             with suppress(RuntimeError):  # what cannot be read stays as it is
                 stack.callback(_restore, read, write, read())
-        for remember in (save_modes, _random_numbers, save_functions, _signals, _folder, _numpy, _figures, _displays):
+        for remember in (
+            save_modes,
+            _save_rng,
+            save_functions,
+            _save_signals,
+            _save_working_directory,
+            _save_numpy,
+            _save_matplotlib,
+            _capture_displays,
+        ):
             stack.callback(remember())
-        for mode in (torch.inference_mode(False), torch.enable_grad(), *_overridden()):
+        for mode in (torch.inference_mode(False), torch.enable_grad(), *_override_modes()):
             stack.enter_context(mode)
         stack.callback(save_modes())  # before any other function of torch's is called
         torch.set_default_dtype(torch.float32)
@@ -121,7 +130,7 @@ def _restore(read: Callable, write: Callable, old: object) -> None:
         write(old)
 
 
-def _overridden() -> Iterator[AbstractContextManager]:
+def _override_modes() -> Iterator[AbstractContextManager]:
     """Modes of the caller's that are overridden: each costs time in every call of torch, so only where they are on."""
     devices = (mode.device for mode in reversed(_function_modes()) if isinstance(mode, _device.DeviceContext))
     if next(devices, _CPU).type != _CPU.type:
@@ -134,18 +143,18 @@ def _overridden() -> Iterator[AbstractContextManager]:
 # Each of these remembers something, and gives a function that puts it back.
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     pass
 
 
 def save_modes() -> Callable:
     """The modes of torch's that were entered and not left, and the default device, which is one of them."""
     functions_on, calls, hooks = _function_modes(), _dispatch_modes(), _saved_tensors_hooks()
-    chosen, current = _chosen_device(), _device.CURRENT_DEVICE
+    chosen, current = _default_device(), _device.CURRENT_DEVICE
 
     def put_back() -> None:
         now = _function_modes()
-        if not _same(now, functions_on):
+        if not _identical(now, functions_on):
             for _ in now:
                 overrides._pop_mode()
             for mode in functions_on:
@@ -153,9 +162,9 @@ def save_modes() -> Callable:
         for mode in reversed(_dispatch_modes()):
             if not any(mode is old for old in calls):
                 _python_dispatch.TorchDispatchMode.__exit__(mode, None, None, None)
-        while not _same(_saved_tensors_hooks(), hooks) and _saved_tensors_hooks():
+        while not _identical(_saved_tensors_hooks(), hooks) and _saved_tensors_hooks():
             torch._C._autograd._pop_saved_tensors_default_hooks()
-        if _chosen_device() is not chosen:
+        if _default_device() is not chosen:
             if chosen is None:  # where None was noted, torch 2.9 cannot tell the default device
                 del torch._GLOBAL_DEVICE_CONTEXT.device_context
             else:
@@ -178,15 +187,15 @@ def _saved_tensors_hooks() -> tuple:
     return torch._C._autograd._top_saved_tensors_default_hooks(True) or ()
 
 
-def _chosen_device() -> object:
+def _default_device() -> object:
     return getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
 
 
-def _same(some: Sequence, others: Sequence) -> bool:
+def _identical(some: Sequence, others: Sequence) -> bool:
     return len(some) == len(others) and all(map(operator.is_, some, others))
 
 
-def _random_numbers() -> Callable:
+def _save_rng() -> Callable:
     cpu, python = torch.get_rng_state(), random.getstate()
     cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
 
@@ -219,10 +228,10 @@ def save_functions() -> Callable:
     return put_back
 
 
-def _signals() -> Callable:
+def _save_signals() -> Callable:
     """Only the main thread has a say in signals."""
     if threading.current_thread() is not threading.main_thread():
-        return _nothing
+        return _do_nothing
     before = {number: signal.getsignal(number) for number in signal.valid_signals()}
     timer = signal.getitimer(signal.ITIMER_REAL) if hasattr(signal, "getitimer") else (0.0, 0.0)  # not on Windows
 
@@ -236,18 +245,18 @@ def _signals() -> Callable:
     return put_back
 
 
-def _folder() -> Callable:
+def _save_working_directory() -> Callable:
     try:
         folder = os.getcwd()
     except OSError:  # it was deleted
-        return _nothing
+        return _do_nothing
     return partial(os.chdir, folder)
 
 
-def _numpy() -> Callable:
+def _save_numpy() -> Callable:
     numpy = sys.modules.get("numpy")  # not loaded by us
     if numpy is None:
-        return _nothing
+        return _do_nothing
     state, errors, printing = numpy.random.get_state(), numpy.geterr(), numpy.get_printoptions()
 
     def put_back() -> None:
@@ -258,11 +267,11 @@ def _numpy() -> Callable:
     return put_back
 
 
-def _figures() -> Callable:
+def _save_matplotlib() -> Callable:
     """matplotlib's settings; figures opened inside are closed."""
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is None:
-        return _nothing
+        return _do_nothing
     settings, figures = dict.copy(pyplot.rcParams), set(pyplot.get_fignums())
 
     def put_back() -> None:
@@ -273,12 +282,12 @@ def _figures() -> Callable:
     return put_back
 
 
-def _displays() -> Callable:
+def _capture_displays() -> Callable:
     """A notebook's way to show things, closed meanwhile."""
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
     if not shell:
-        return _nothing
+        return _do_nothing
     from IPython.core.displaypub import CapturingDisplayPublisher  # here, for scripts are checked without IPython
 
     before, shell.display_pub = shell.display_pub, CapturingDisplayPublisher()

@@ -2,7 +2,7 @@
 
 from blocklab_course.i18n import Text
 
-WORDS = {
+MESSAGES = {
     "not-written-yet": Text(
         en="Not written yet. Replace the `...` or `None` and run the cell again.",
         zh="还没有写。请把 `...` 或 `None` 换成你的答案，再运行这个单元格。",

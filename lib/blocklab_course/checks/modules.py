@@ -10,10 +10,10 @@ from .exercise import Exercise
 from .messages import NOTHING
 from .outcome import NotComparable
 
-NEUTRAL = {"weight": 1.0, "bias": 0.0}
-VECTORS = ("weight", "bias", "running_mean", "running_var")
-COUNTS = ("num_features", "num_channels", "channels")  # what a layer without vectors may call the size
-OTHER_NAMES = {"eps": ("variance_epsilon", "epsilon", "layer_norm_eps")}
+IDENTITY_VALUES = {"weight": 1.0, "bias": 0.0}
+VECTOR_NAMES = ("weight", "bias", "running_mean", "running_var")
+SIZE_NAMES = ("num_features", "num_channels", "channels")  # what a layer without vectors may call the size
+ALIASES = {"eps": ("variance_epsilon", "epsilon", "layer_norm_eps")}
 MISSING = object()
 
 
@@ -21,31 +21,31 @@ class UnsupportedModule(NotComparable):
     """The input needs an argument that this Module has no attribute for, or another size."""
 
 
-def own(module: nn.Module, name: str) -> object:
+def get_setting(module: nn.Module, name: str) -> object:
     """An attribute of the Module, by whatever name published code has for it, or MISSING."""
     try:
-        return getattr(module, spelled(module, name), MISSING)
+        return getattr(module, resolve_alias(module, name), MISSING)
     except Exception:
         return MISSING
 
 
-def spelled(module: nn.Module, name: str) -> str:
+def resolve_alias(module: nn.Module, name: str) -> str:
     """What the Module calls a setting."""
-    return next((other for other in (name, *OTHER_NAMES.get(name, ())) if hasattr(module, other)), name)
+    return next((other for other in (name, *ALIASES.get(name, ())) if hasattr(module, other)), name)
 
 
-def vectors(module: nn.Module) -> list[Tensor]:
+def get_vectors(module: nn.Module) -> list[Tensor]:
     """Its parameters and buffers of the names that the exercises know."""
-    return [x for x in (own(module, name) for name in VECTORS) if isinstance(x, Tensor) and x.dim()]
+    return [x for x in (get_setting(module, name) for name in VECTOR_NAMES) if isinstance(x, Tensor) and x.dim()]
 
 
-def own_shape(module: nn.Module, exercise: Exercise) -> tuple[int, ...] | None:
+def module_shape(module: nn.Module, exercise: Exercise) -> tuple[int, ...] | None:
     """The shape that the Module was made for, as its own settings or vectors say; None if they do not."""
     if any(parameter.name == "normalized_shape" for parameter in exercise.parameters):
-        shape = _as_shape(own(module, "normalized_shape"))
-        return shape or next((tuple(x.shape) for x in vectors(module)), None)
-    counts = [x for x in (own(module, name) for name in COUNTS) if type(x) is int]
-    return next(((size,) for size in (*(x.numel() for x in vectors(module)), *counts)), None)
+        shape = _as_shape(get_setting(module, "normalized_shape"))
+        return shape or next((tuple(x.shape) for x in get_vectors(module)), None)
+    counts = [x for x in (get_setting(module, name) for name in SIZE_NAMES) if type(x) is int]
+    return next(((size,) for size in (*(x.numel() for x in get_vectors(module)), *counts)), None)
 
 
 def _as_shape(value: object) -> tuple[int, ...] | None:
@@ -64,36 +64,36 @@ def attributes_as_arguments(module: nn.Module, exercise: Exercise, arguments: di
     CannotBeSaid where an argument that is not at its default has no such attribute, or one of another size, or the
     module has a parameter of another name.
     """
-    module = _copied(module)
+    module = _copy(module)
     first, *settings = (parameter.name for parameter in exercise.parameters)
     defaults = {parameter.name: parameter.default for parameter in exercise.parameters}
     x = arguments[first]
-    if not takes(module, x):
+    if not accepts(module, x):
         raise UnsupportedModule
     tensors = {}
     for name in settings:
-        value, has = arguments.get(name, defaults[name]), own(module, name)
+        value, has = arguments.get(name, defaults[name]), get_setting(module, name)
         if name == "training":
             module.train(value)
         elif isinstance(value, Tensor):
-            tensors[name] = _shaped_like(has, value)
+            tensors[name] = _reshape_like(has, value)
         elif name == "normalized_shape":
-            if (_as_shape(has) or own_shape(module, exercise)) != value:
+            if (_as_shape(has) or module_shape(module, exercise)) != value:
                 raise UnsupportedModule
         elif has is MISSING:
             if value is not defaults[name] and value != defaults[name]:
                 raise UnsupportedModule
         elif value is not None:
-            _set(module, name, has, value)
+            _set_number(module, name, has, value)
     like = next(iter(tensors.values()), x)  # running statistics may be wider than x
     for name, parameter in list(module.named_parameters()):
-        if name not in tensors and name not in NEUTRAL:
+        if name not in tensors and name not in IDENTITY_VALUES:
             raise UnsupportedModule
-        tensors.setdefault(name, torch.full_like(parameter, NEUTRAL.get(name, 0.0), dtype=like.dtype))
+        tensors.setdefault(name, torch.full_like(parameter, IDENTITY_VALUES.get(name, 0.0), dtype=like.dtype))
     return _call_with(module, tensors, arguments)
 
 
-def _copied(module: nn.Module) -> nn.Module:
+def _copy(module: nn.Module) -> nn.Module:
     """A copy of which every attribute can be replaced; as deep as it goes, for locks and the like have no copy."""
     try:
         return copy.deepcopy(module)
@@ -104,17 +104,17 @@ def _copied(module: nn.Module) -> nn.Module:
         return shallow
 
 
-def _shaped_like(has: object, value: Tensor) -> Tensor:
+def _reshape_like(has: object, value: Tensor) -> Tensor:
     if not isinstance(has, Tensor) or has.numel() != value.numel():
         raise UnsupportedModule
     return value.view(has.shape)
 
 
-def _set(module: nn.Module, name: str, has: object, value: object) -> None:
+def _set_number(module: nn.Module, name: str, has: object, value: object) -> None:
     """Set a number such as eps or momentum; a count has to be the module's own already."""
     if type(has) is type(value) and has == value:
         return
-    name = spelled(module, name)
+    name = resolve_alias(module, name)
     if not isinstance(value, float) or type(has) not in (int, float, type(None)):
         raise UnsupportedModule
     try:
@@ -123,17 +123,17 @@ def _set(module: nn.Module, name: str, has: object, value: object) -> None:
         raise UnsupportedModule from None
 
 
-def takes(module: nn.Module, x: Tensor) -> bool:
+def accepts(module: nn.Module, x: Tensor) -> bool:
     """Whether x has as many axes as the Module is for: torch has a class of its own for every rank."""
     if isinstance(module, nn.modules.batchnorm._NormBase):
         try:
             module._check_input_dim(x)
         except ValueError:
             return False
-    return all(_is_row(v) or v.dim() in (x.dim(), x.dim() - 1) for v in vectors(module))
+    return all(_is_flat(v) or v.dim() in (x.dim(), x.dim() - 1) for v in get_vectors(module))
 
 
-def _is_row(vector: Tensor) -> bool:
+def _is_flat(vector: Tensor) -> bool:
     """Whether it is (C,), or has axes of its own that all count, and not (1, C, 1, 1) for inputs of four axes."""
     return vector.dim() == 1 or max(vector.shape) < vector.numel()
 

@@ -14,23 +14,23 @@ from torch import Tensor
 from blocklab_course.i18n import Text, join_words
 
 from .cannot_compare import error_location
-from .case import Case, in_type
+from .case import Case, cast_floats
 from .engine import PATIENCE
 from .exercise import Exercise
 from .failures import count_failure, reset_failures
 from .isolation import CapturedOutput, isolated
-from .messages import WORDS
+from .messages import MESSAGES
 from .mistake import Mistake
-from .outcome import Outcome, by_position, failing_line, largest, run
+from .outcome import Outcome, by_position, failing_line, max_magnitude, run
 from .safe_repr import error_message, type_name
-from .submitted_inputs import InvalidInput, not_written, submitted_arguments, submitted_inputs
+from .submitted_inputs import InvalidInput, not_written_error, submitted_arguments, submitted_inputs
 from .timeout import Interrupted, TimeLimit
 from .verdict import Verdict
 
 TOLERANCE = 1e-4  # of the largest number: ten times what a right function in float32 is allowed, as a tester would
-AGREEING = TOLERANCE / 2  # how close right functions have to be, so that none of them is told wrong
-NOTHING = 1e-5  # what torch.testing allows, too, of a number that ought to be 0
-MOST_TOLD = 3  # inputs that do not count
+AGREEMENT = TOLERANCE / 2  # how close right functions have to be, so that none of them is told wrong
+ABSOLUTE_TOLERANCE = 1e-5  # what torch.testing allows, too, of a number that ought to be 0
+MAX_EXPLAINED = 3  # inputs that do not count
 
 ALL_CAUGHT = Text(
     en="All {count} wrong versions give themselves away, and the right one passes.",
@@ -94,18 +94,18 @@ def run_mutation_exercise(catch: MutationExercise, handed_in: object, patience: 
         with isolated(), TimeLimit(patience) as watch:
             try:
                 with isolated(sheet):
-                    inputs = watch.call(partial(_handed_in, handed_in))
-                return watch.call(partial(_verdict, catch, inputs))
+                    inputs = watch.call(partial(_read_inputs, handed_in))
+                return watch.call(partial(_run_mutants, catch, inputs))
             except InvalidInput as reason:
-                return _failed(catch, reason.id, *reason.messages)
+                return _reject(catch, reason.id, *reason.messages)
             except Interrupted:
                 id = "stopped" if watch.stopped else "interrupted"
-                return _failed(catch, id, WORDS[id].format(seconds=patience - watch.left))
+                return _reject(catch, id, MESSAGES[id].format(seconds=patience - watch.left))
     finally:
         sheet.hand_on()
 
 
-def _handed_in(inputs: object) -> list[object]:
+def _read_inputs(inputs: object) -> list[object]:
     """The inputs as they were handed in, by a function too."""
     if not callable(inputs):
         return submitted_inputs(inputs)
@@ -114,41 +114,41 @@ def _handed_in(inputs: object) -> list[object]:
     except Interrupted:
         raise
     except NotImplementedError:
-        raise not_written() from None
+        raise not_written_error() from None
     except BaseException as error:
         said = f"{type_name(error)}: {error_message(error)}"
         where = error_location(Outcome({}, error, line=failing_line(error)))
-        raise InvalidInput("raises", WORDS["raises"].format(error=said), *where) from None
+        raise InvalidInput("raises", MESSAGES["raises"].format(error=said), *where) from None
     return submitted_inputs(returned)
 
 
-def _verdict(catch: MutationExercise, inputs: list[object]) -> Verdict:
+def _run_mutants(catch: MutationExercise, inputs: list[object]) -> Verdict:
     caught: dict[Mistake, list[int]] = {mistake: [] for mistake in catch.mistakes}
     notes = []
     for number, one in enumerate(inputs, 1):
         try:
             case = Case(str(number), submitted_arguments(catch, one))
-            right = _right(catch, case)
+            right = _reference_result(catch, case)
         except InvalidInput as reason:
             notes.append(NOT_COUNTED.format(number=number, why=" ".join(reason.messages)))
             continue
         for mistake, by in caught.items():
-            if _shows(run(by_position(catch.variant(mistake)), case), right):
+            if _is_caught(run(by_position(catch.variant(mistake)), case), right):
                 by.append(number)
-    more = len(notes) - MOST_TOLD
-    told = notes[:MOST_TOLD] + [MORE.format(count=more)] * (more > 0)
+    more = len(notes) - MAX_EXPLAINED
+    told = notes[:MAX_EXPLAINED] + [MORE.format(count=more)] * (more > 0)
     if len(notes) == len(inputs):
-        return _failed(catch, "no-input-counts", *told)
+        return _reject(catch, "no-input-counts", *told)
     survivors = [mistake for mistake, by in caught.items() if not by]
-    told = [*_each(catch, caught), *told]
+    told = [*_describe_mutants(catch, caught), *told]
     if survivors:
         said = SOME_CAUGHT.format(caught=len(caught) - len(survivors), count=len(caught))
-        return _failed(catch, "+".join(mistake.id for mistake in survivors), said, *told)
+        return _reject(catch, "+".join(mistake.id for mistake in survivors), said, *told)
     reset_failures(catch.name)
     return Verdict(catch, True, messages=(ALL_CAUGHT.format(count=len(caught)), *told))
 
 
-def _each(catch: MutationExercise, caught: dict[Mistake, list[int]]) -> Iterator[str]:
+def _describe_mutants(catch: MutationExercise, caught: dict[Mistake, list[int]]) -> Iterator[str]:
     """A line for every mistake: by which inputs it was caught, or what an input must have."""
     for mistake, by in caught.items():
         name = catch.called[mistake.id]
@@ -158,36 +158,38 @@ def _each(catch: MutationExercise, caught: dict[Mistake, list[int]]) -> Iterator
             yield SURVIVED.format(name=name, needs=mistake.hint)
 
 
-def _right(catch: MutationExercise, case: Case) -> Tensor:
+def _reference_result(catch: MutationExercise, case: Case) -> Tensor:
     """What is right, in float64. Raises NotUsable where right functions do not agree, or stop."""
     recipe = by_position(catch.variant())
-    wide = Case(case.name, in_type(case.arguments, torch.float64))
+    wide = Case(case.name, cast_floats(case.arguments, torch.float64))
     outcomes = run(by_position(catch.reference), case), run(recipe, case), run(recipe, wide)
     for outcome in outcomes:
         if outcome.error:
             raise InvalidInput("input", STOPS.format(error=f"{type_name(outcome.error)}: {outcome.message}"))
-    results = [_numbers(outcome) for outcome in outcomes]
+    results = [_result(outcome) for outcome in outcomes]
     if not all(x.isfinite().all() for x in results):
         raise InvalidInput("input", str(NO_NUMBER))
     *others, right = results
-    if not all(_same(x, right, AGREEING) for x in others):
+    if not all(_close(x, right, AGREEMENT) for x in others):
         raise InvalidInput("input", str(ROUNDING))
     return right
 
 
-def _shows(outcome: Outcome, right: Tensor) -> bool:
-    return outcome.error is not None or not _same(_numbers(outcome), right, TOLERANCE)
+def _is_caught(outcome: Outcome, right: Tensor) -> bool:
+    return outcome.error is not None or not _close(_result(outcome), right, TOLERANCE)
 
 
-def _numbers(outcome: Outcome) -> Tensor:
+def _result(outcome: Outcome) -> Tensor:
     return outcome.values["result"].double()
 
 
-def _same(x: Tensor, y: Tensor, share: float) -> bool:
-    return x.shape == y.shape and torch.allclose(x, y, rtol=share, atol=max(share * largest(y), NOTHING))
+def _close(x: Tensor, y: Tensor, share: float) -> bool:
+    return x.shape == y.shape and torch.allclose(
+        x, y, rtol=share, atol=max(share * max_magnitude(y), ABSOLUTE_TOLERANCE)
+    )
 
 
-def _failed(catch: MutationExercise, mistake: str, *told: str) -> Verdict:
+def _reject(catch: MutationExercise, mistake: str, *told: str) -> Verdict:
     """The verdict on inputs that miss something. What is not begun, or not done, is no failure."""
     stuck = 0 if mistake in ("not-written-yet", "stopped") else count_failure(catch.name, mistake)
     return Verdict(catch, False, mistake, messages=told, failures=stuck)

@@ -11,10 +11,12 @@ from torch import Tensor, nn
 from .cannot_compare import CannotCompare
 from .case import Case, is_float
 from .exercise import Exercise
-from .modules import attributes_as_arguments, own, own_shape, takes
+from .modules import accepts, attributes_as_arguments, get_setting, module_shape
 
-MOST_AXES = 5  # (N, C, D, H, W)
-ROWS = 1 + torch.arange(16) / 8  # other multiples of a row, so that one at least shows how its numbers are rounded
+MAX_AXES = 5  # (N, C, D, H, W)
+ROW_FACTORS = (
+    1 + torch.arange(16) / 8
+)  # other multiples of a row, so that one at least shows how its numbers are rounded
 
 
 def resize_cases(exercise: Exercise, candidate: object) -> Exercise:
@@ -24,10 +26,10 @@ def resize_cases(exercise: Exercise, candidate: object) -> Exercise:
     """
     if exercise.module is not attributes_as_arguments or not issubclass(type(candidate), nn.Module):
         return exercise
-    shape = own_shape(candidate, exercise)
+    shape = module_shape(candidate, exercise)
     if shape is not None and math.prod(shape) == 1:
         raise CannotCompare("module-too-small", {})
-    fit = partial(_fit, candidate, exercise, shape)
+    fit = partial(_fit_arguments, candidate, exercise, shape)
     cases = tuple(_fit_case(case, fit) for case in exercise.cases)
     growing: Callable | None = exercise.scaled_inputs and (lambda n: fit(exercise.scaled_inputs(n)))
     return replace(exercise, cases=cases, scaled_inputs=growing)
@@ -39,24 +41,24 @@ def _fit_case(case: Case, fit: Callable[[dict[str, object]], dict[str, object]])
     return replace(case, arguments=fit(case.arguments), advice=advice)
 
 
-def _fit(
+def _fit_arguments(
     module: nn.Module, exercise: Exercise, shape: tuple[int, ...] | None, arguments: dict[str, object]
 ) -> dict[str, object]:
     """The arguments with tensors of the Module's shape and with its own settings where they name none."""
     defaults = {parameter.name: parameter.default for parameter in exercise.parameters}
     first, *names = defaults
     x = arguments[first]
-    sized = arguments.get("normalized_shape", (x.shape[_axis(exercise)],))
+    sized = arguments.get("normalized_shape", (x.shape[_vector_axis(exercise)],))
     resized = shape is not None and tuple(shape) != tuple(sized)
-    fit = {first: _of_rank(module, exercise, _resize_input(x, exercise, sized, shape) if resized else x)}
+    fit = {first: _match_rank(module, exercise, _resize_input(x, exercise, sized, shape) if resized else x)}
     for name in names:
-        value, has = arguments.get(name, defaults[name]), own(module, name)
+        value, has = arguments.get(name, defaults[name]), get_setting(module, name)
         own_setting = _is_count(value) and _is_count(has)  # what was worked out from it when it was made stays true
         own_default = name not in arguments and type(value) in (float, type(None)) and type(has) is float
         if isinstance(value, Tensor) and has is None and defaults[name] is None:
             value = None
         elif isinstance(value, Tensor) and resized and tuple(value.shape) == tuple(sized):
-            value = _resize(value.flatten(), math.prod(shape)).view(shape)
+            value = _resample(value.flatten(), math.prod(shape)).view(shape)
         elif name == "normalized_shape" and shape is not None:
             value = tuple(shape)
         elif own_setting or own_default:
@@ -67,7 +69,7 @@ def _fit(
     return fit
 
 
-def _axis(exercise: Exercise) -> int:
+def _vector_axis(exercise: Exercise) -> int:
     """Where the vectors of the Module lie along x: the channels, or the last axis."""
     names = {parameter.name for parameter in exercise.parameters}
     return 1 if names & {"num_groups", "running_mean"} else -1
@@ -82,24 +84,26 @@ def _is_default(fit: dict[str, object], defaults: dict[str, object]) -> bool:
     return value is defaults[name] or (not isinstance(value, Tensor) and value == defaults[name])
 
 
-def _of_rank(module: nn.Module, exercise: Exercise, x: Tensor) -> Tensor:
+def _match_rank(module: nn.Module, exercise: Exercise, x: Tensor) -> Tensor:
     """x with more axes of one number behind the channels, if the Module wants them."""
-    lifted = [x.view(*x.shape, *[1] * more) for more in range(MOST_AXES + 1 - x.dim())] if _axis(exercise) == 1 else []
-    return next((y for y in lifted if takes(module, y)), x)
+    lifted = (
+        [x.view(*x.shape, *[1] * more) for more in range(MAX_AXES + 1 - x.dim())] if _vector_axis(exercise) == 1 else []
+    )
+    return next((y for y in lifted if accepts(module, y)), x)
 
 
 def _resize_input(x: Tensor, exercise: Exercise, sized: tuple[int, ...], shape: tuple[int, ...]) -> Tensor:
-    if _axis(exercise) == 1:
-        return _resize(x.transpose(1, -1), shape[0]).transpose(1, -1).contiguous()
+    if _vector_axis(exercise) == 1:
+        return _resample(x.transpose(1, -1), shape[0]).transpose(1, -1).contiguous()
     row = x.flatten(-len(sized))
     alone = row.shape[-1] == 1  # in a row of copies of one number nothing is left but rounding
-    x = (row * (1 + torch.arange(math.prod(shape)) % 8) if alone else _resize(row, math.prod(shape))).to(x.dtype)
+    x = (row * (1 + torch.arange(math.prod(shape)) % 8) if alone else _resample(row, math.prod(shape))).to(x.dtype)
     x = x.unflatten(-1, shape)
     narrow = x.element_size() < 4 and len(x) == 1
-    return x * ROWS.to(x.dtype).view(-1, *[1] * (x.dim() - 1)) if narrow else x
+    return x * ROW_FACTORS.to(x.dtype).view(-1, *[1] * (x.dim() - 1)) if narrow else x
 
 
-def _resize(x: Tensor, size: int) -> Tensor:
+def _resample(x: Tensor, size: int) -> Tensor:
     """The last axis cut, or continued with numbers between its own: a constant row stays constant, signs stay."""
     if not x.shape[-1]:
         return x.new_zeros(*x.shape[:-1], size)

@@ -8,9 +8,9 @@ from torch import Tensor
 from .messages import A_KIND, A_TUPLE, NOT_CALLED
 from .safe_repr import type_name
 
-MOST_RESULTS = 16  # of a tuple or list; no exercise asks for more than three
-MOST_COPIED = 2**22  # numbers; a larger tensor has not the shape of any case
-_OWN_METHOD = {bool: bool.__int__, int: int.__int__, float: float.__float__, str: str.__str__}
+MAX_RESULTS = 16  # of a tuple or list; no exercise asks for more than three
+MAX_COPIED = 2**22  # numbers; a larger tensor has not the shape of any case
+_EXACT_VALUE = {bool: bool.__int__, int: int.__int__, float: float.__float__, str: str.__str__}
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ def to_plain(x: object) -> object:
         return x
     if issubclass(type(x), Tensor):
         return _plain_tensor(x)
-    for exact, value in _OWN_METHOD.items():
+    for exact, value in _EXACT_VALUE.items():
         if issubclass(type(x), exact):
             return x if type(x) is exact else value(x)
     if issubclass(type(x), tuple):
@@ -47,10 +47,10 @@ def _plain_tensor(x: Tensor) -> Tensor | Unsupported:
                 A_KIND.format(kind="nested tensor" if Tensor.is_nested.__get__(x) else "quantized tensor")
             )
         dense = Tensor.as_subclass(x, Tensor)
-    return Unsupported(A_KIND.format(kind=type_name(x))) if _hollow(dense) else dense
+    return Unsupported(A_KIND.format(kind=type_name(x))) if _is_storage_freed(dense) else dense
 
 
-def _hollow(x: Tensor) -> bool:
+def _is_storage_freed(x: Tensor) -> bool:
     """Whether the memory behind the numbers has been given back: to read them would end the process."""
     if x.numel() == 0 or x.device.type == "meta":
         return False
@@ -62,7 +62,7 @@ def _hollow(x: Tensor) -> bool:
 def named_results(returned: object) -> dict[str, object]:
     """What was returned by name: "result", or for a tuple or list "result 0", "result 1" …"""
     for sequence in (tuple, list):
-        if issubclass(type(returned), sequence) and 1 <= sequence.__len__(returned) <= MOST_RESULTS:
+        if issubclass(type(returned), sequence) and 1 <= sequence.__len__(returned) <= MAX_RESULTS:
             return {f"result {place}": to_plain(x) for place, x in enumerate(sequence.__iter__(returned))}
     return {"result": to_plain(returned)}
 
@@ -72,4 +72,4 @@ def snapshot(x: object) -> object:
     if not isinstance(x, Tensor):
         return x
     x = x.detach()
-    return x.clone() if x.numel() <= MOST_COPIED else x
+    return x.clone() if x.numel() <= MAX_COPIED else x

@@ -5,13 +5,13 @@ import reprlib
 
 from .timeout import Interrupted
 
-MOST_CHARACTERS = 300  # of a text that the learner's code had a hand in
-LINE = 60  # of what a network says
-UGLY = re.compile("(?:rapist|nazi|sex|porn).*", re.IGNORECASE)
-_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+MAX_CHARACTERS = 300  # of a text that the learner's code had a hand in
+MAX_LINE = 60  # of what a network says
+OFFENSIVE = re.compile("(?:rapist|nazi|sex|porn).*", re.IGNORECASE)
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
-class _Brief(reprlib.Repr):
+class _BoundedRepr(reprlib.Repr):
     """`repr` within bounds of any value of Python's own: neither long nor deep."""
 
     def repr_int(self, x: int, _level: int) -> str:
@@ -28,24 +28,24 @@ class _Brief(reprlib.Repr):
             return type_name(x)
 
 
-_BRIEF = _Brief()
-_BRIEF.maxlevel, _BRIEF.maxstring, _BRIEF.maxother, _BRIEF.maxlong = 3, 60, 60, 40
+_BOUNDED_REPR = _BoundedRepr()
+_BOUNDED_REPR.maxlevel, _BOUNDED_REPR.maxstring, _BOUNDED_REPR.maxother, _BOUNDED_REPR.maxlong = 3, 60, 60, 40
 
 
 def safe_repr(x: object) -> str:
     """`repr(x)`, no longer than a line."""
-    return truncate(_BRIEF.repr(x), 2 * _BRIEF.maxother)
+    return truncate(_BOUNDED_REPR.repr(x), 2 * _BOUNDED_REPR.maxother)
 
 
-def truncate(text: str, most: int = MOST_CHARACTERS) -> str:
+def truncate(text: str, most: int = MAX_CHARACTERS) -> str:
     """The beginning of a long text, with what no screen can show written as an escape."""
     text = text if len(text) <= most else text[: most - 1] + "…"
-    return _NO_TEXT.sub(lambda found: ascii(found[0])[1:-1], text)
+    return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
-def truncate_line(text: str, most: int = LINE) -> str:
+def truncate_line(text: str, most: int = MAX_LINE) -> str:
     """What is shown of a network's answer, in one line; one that is out of its mind may say anything."""
-    return truncate(UGLY.sub("…", text.replace("\n", "↵").replace("\xa0", " ").strip()), most)
+    return truncate(OFFENSIVE.sub("…", text.replace("\n", "↵").replace("\xa0", " ").strip()), most)
 
 
 def type_name(x: object) -> str:

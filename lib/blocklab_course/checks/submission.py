@@ -21,22 +21,22 @@ def as_callable(exercise: Exercise, candidate: object) -> Callable[[dict], objec
     if candidate is None or candidate is ...:
         raise CannotCompare("not-written-yet", {})
     if exercise.evaluate:
-        return partial(_answer, exercise, candidate)
+        return partial(_evaluate_answer, exercise, candidate)
     if issubclass(type(candidate), type):
         if not issubclass(candidate, nn.Module):
-            raise CannotCompare("wrong-kind", {"wanted": _wanted(exercise), "got": _kind(candidate)})
+            raise CannotCompare("wrong-kind", {"wanted": _expected_kind(exercise), "got": _describe_kind(candidate)})
         raise CannotCompare("class-not-instance", {"got": class_name(candidate)})
     if issubclass(type(candidate), nn.Module) and exercise.module:
         return lambda arguments: exercise.module(candidate, exercise, arguments)
     if exercise.only_module or not callable(candidate):
-        raise CannotCompare("wrong-kind", {"wanted": _wanted(exercise), "got": _kind(candidate)})
-    if _empty(candidate):
+        raise CannotCompare("wrong-kind", {"wanted": _expected_kind(exercise), "got": _describe_kind(candidate)})
+    if _is_stub(candidate):
         raise CannotCompare("not-written-yet", {})
     _check_signature(exercise, candidate)
     return by_position(candidate)
 
 
-def _answer(exercise: Exercise, answer: object, arguments: dict[str, object]) -> object:
+def _evaluate_answer(exercise: Exercise, answer: object, arguments: dict[str, object]) -> object:
     """What comes of an answer. Raises Complaint for one that nothing can be made of."""
     try:
         if answer.__class__ is not type(answer):  # torch itself ends the process over one that pretends
@@ -49,29 +49,29 @@ def _answer(exercise: Exercise, answer: object, arguments: dict[str, object]) ->
         raise CannotCompare("wrong-kind", {"wanted": exercise.expects, "got": got}) from None
 
 
-def _wanted(exercise: Exercise) -> Text:
+def _expected_kind(exercise: Exercise) -> Text:
     return A_MODULE if exercise.only_module else A_FUNCTION
 
 
-def _kind(candidate: object) -> str:
+def _describe_kind(candidate: object) -> str:
     return A_KIND.format(kind=type_name(candidate))
 
 
-def _empty(function: Callable) -> bool:
+def _is_stub(function: Callable) -> bool:
     """Whether a function has no body yet, only `pass` or a docstring. One that returns `...` is seen when it runs."""
     code = getattr(function, "__code__", None)
-    return code is not None and code.co_code in _EMPTY_BODIES and code.co_consts[-1] is None
+    return code is not None and code.co_code in _STUB_BODIES and code.co_consts[-1] is None
 
 
 def _stub():
     pass
 
 
-def _stub_with_words():  # the docstring moves the constant None by one place, which is part of the code
+def _stub_with_docstring():  # the docstring moves the constant None by one place, which is part of the code
     """Words."""
 
 
-_EMPTY_BODIES = {f.__code__.co_code for f in (_stub, _stub_with_words)}
+_STUB_BODIES = {f.__code__.co_code for f in (_stub, _stub_with_docstring)}
 
 
 def _check_signature(exercise: Exercise, function: Callable) -> None:
@@ -84,15 +84,17 @@ def _check_signature(exercise: Exercise, function: Callable) -> None:
     try:
         signature.bind(*fullest.values())
     except TypeError:
-        raise CannotCompare("signature", {"wanted": exercise.signature, "got": _called(function, signature)}) from None
+        raise CannotCompare(
+            "signature", {"wanted": exercise.signature, "got": _format_signature(function, signature)}
+        ) from None
 
 
-def _called(function: Callable, signature: inspect.Signature) -> str:
+def _format_signature(function: Callable, signature: inspect.Signature) -> str:
     """The function's name and its parameters, each with as much of its default as fits."""
     name = str(getattr(function, "__name__", type_name(function)))
-    return truncate(f"{truncate(name, 60)}({', '.join(map(_parameter, signature.parameters.values()))})")
+    return truncate(f"{truncate(name, 60)}({', '.join(map(_format_parameter, signature.parameters.values()))})")
 
 
-def _parameter(parameter: inspect.Parameter) -> str:
+def _format_parameter(parameter: inspect.Parameter) -> str:
     bare = str(parameter.replace(default=parameter.empty, annotation=parameter.empty))
     return bare if parameter.default is parameter.empty else f"{bare}={safe_repr(parameter.default)}"

@@ -7,12 +7,12 @@ from torch import Tensor
 from blocklab_course.i18n import Text
 
 from .exercise import Exercise
-from .messages import A_KIND, A_TENSOR, WORDS
+from .messages import A_KIND, A_TENSOR, MESSAGES
 from .results import Unsupported, to_plain
 from .safe_repr import safe_repr, type_name
 
-MOST_INPUTS = 20
-MOST_NUMBERS = 10_000  # of one input: attention over as many tokens would make a table of a hundred million scores
+MAX_INPUTS = 20
+MAX_NUMBERS = 10_000  # of one input: attention over as many tokens would make a table of a hundred million scores
 
 A_LIST = Text(
     en="a list of inputs, each a tuple or dict of the arguments of one call, or a function that returns such a list",
@@ -65,17 +65,17 @@ class InvalidInput(Exception):
 def submitted_inputs(handed_in: object) -> list[object]:
     """The inputs that were handed in, as they are. Raises NotUsable for what is no list of them."""
     if handed_in is None or handed_in is ...:
-        raise not_written()
-    inputs = _items(handed_in)
+        raise not_written_error()
+    inputs = _sequence_items(handed_in)
     if inputs is None:
         got = A_TENSOR if issubclass(type(handed_in), Tensor) else A_KIND.format(kind=type_name(handed_in))
-        raise InvalidInput("wrong-kind", WORDS["wrong-kind"].format(wanted=A_LIST, got=got))
-    if any(_unwritten(each) for each in inputs) or not inputs:
-        raise not_written()
+        raise InvalidInput("wrong-kind", MESSAGES["wrong-kind"].format(wanted=A_LIST, got=got))
+    if any(_has_placeholder(each) for each in inputs) or not inputs:
+        raise not_written_error()
     if len(inputs) > 1 and issubclass(type(inputs[0]), Tensor):
         raise InvalidInput("one-call", str(ONE_CALL))
-    if len(inputs) > MOST_INPUTS:
-        raise InvalidInput("too-many-inputs", TOO_MANY.format(count=len(inputs), most=MOST_INPUTS))
+    if len(inputs) > MAX_INPUTS:
+        raise InvalidInput("too-many-inputs", TOO_MANY.format(count=len(inputs), most=MAX_INPUTS))
     return inputs
 
 
@@ -83,7 +83,7 @@ def submitted_arguments(exercise: Exercise, one: object) -> dict[str, object]:
     """All arguments by name, as plain values of their own. Raises NotUsable for what the function cannot be given."""
     wanted = exercise.signature
     defaults = {parameter.name: parameter.default for parameter in exercise.parameters}
-    items = _items(one)
+    items = _sequence_items(one)
     if issubclass(type(one), dict):
         given = dict(dict.items(one))
     elif items is None:
@@ -100,16 +100,16 @@ def submitted_arguments(exercise: Exercise, one: object) -> dict[str, object]:
     missing = next((name for name in required if name not in given), None)
     if missing:
         raise InvalidInput("input", MISSING.format(name=missing, wanted=wanted))
-    values = {name: _value(name, x) for name, x in given.items()}
+    values = {name: _plain_argument(name, x) for name, x in given.items()}
     count = sum(x.numel() for x in values.values() if isinstance(x, Tensor))
-    if count > MOST_NUMBERS:
-        raise InvalidInput("input", TOO_LARGE.format(count=count, most=MOST_NUMBERS))
+    if count > MAX_NUMBERS:
+        raise InvalidInput("input", TOO_LARGE.format(count=count, most=MAX_NUMBERS))
     return defaults | values
 
 
-def _value(name: str, x: object) -> object:
+def _plain_argument(name: str, x: object) -> object:
     """An argument that runs no code of the learner's."""
-    items = _items(x)
+    items = _sequence_items(x)
     found = to_plain(x) if items is None else tuple(to_plain(item) for item in items)
     if isinstance(found, Tensor) and found.device.type != "meta":
         return found.detach()
@@ -120,7 +120,7 @@ def _value(name: str, x: object) -> object:
     return found
 
 
-def _items(x: object) -> list[object] | None:
+def _sequence_items(x: object) -> list[object] | None:
     """What a tuple or list holds, whatever its class says of itself; None for anything else."""
     for sequence in (tuple, list):
         if issubclass(type(x), sequence):
@@ -128,10 +128,10 @@ def _items(x: object) -> list[object] | None:
     return None
 
 
-def _unwritten(one: object) -> bool:
-    values: Sequence[object] = list(dict.values(one)) if issubclass(type(one), dict) else _items(one) or ()
+def _has_placeholder(one: object) -> bool:
+    values: Sequence[object] = list(dict.values(one)) if issubclass(type(one), dict) else _sequence_items(one) or ()
     return one is ... or one is None or any(value is ... for value in values)
 
 
-def not_written() -> InvalidInput:
-    return InvalidInput("not-written-yet", str(WORDS["not-written-yet"]))
+def not_written_error() -> InvalidInput:
+    return InvalidInput("not-written-yet", str(MESSAGES["not-written-yet"]))

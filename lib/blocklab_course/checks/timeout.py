@@ -13,11 +13,11 @@ from functools import lru_cache
 from time import monotonic
 from types import CodeType, FrameType
 
-BETWEEN_LOOKS, BETWEEN_STRIKES = 0.5, 0.05  # seconds
-STRIKES_AT_IMPORTS = 100  # from this one on
-PATIENCE_WITH_MACHINE = 2  # times as long at most, if it is busy with other programs
-_MASKS = hasattr(signal, "pthread_sigmask")
-_read = getattr(os, "pread", None)  # not on Windows; bound now, so that what a learner's function replaces has no say
+POLL_INTERVAL, RETRY_INTERVAL = 0.5, 0.05  # seconds
+MAX_ATTEMPTS_AT_IMPORTS = 100  # from this one on
+MAX_STRETCH = 2  # times as long at most, if it is busy with other programs
+_HAS_SIGNAL_MASK = hasattr(signal, "pthread_sigmask")
+_pread = getattr(os, "pread", None)  # not on Windows; bound now, so that what a learner's function replaces has no say
 
 
 class Interrupted(BaseException):
@@ -44,7 +44,7 @@ class TimeLimit:
         self._changed = threading.Condition()
         self._thread = threading.get_ident()
         self._waits = -1  # the file that tells how long the thread has waited for its turn
-        self._ambush = _Ambush(self)
+        self._ambush = _InstructionTracer(self)
 
     def __enter__(self) -> "TimeLimit":
         in_main = threading.current_thread() is threading.main_thread()
@@ -69,14 +69,14 @@ class TimeLimit:
             with suppress(Interrupted):
                 self._hear()
             signal.signal(signal.SIGINT, self._handler)
-            _block(self._mask)
+            _restore_mask(self._mask)
 
     def call(self, function: Callable[[], object], seconds: float | None = None) -> object:
         """function(), which gets so many seconds, or what is left. Raises Interrupted if that is not enough."""
         start, tracer = self._now(), sys.gettrace()
         self._strikes = 0
         seconds_left = max(self.left if seconds is None else seconds, 0)
-        self._latest = monotonic() + PATIENCE_WITH_MACHINE * seconds_left
+        self._latest = monotonic() + MAX_STRETCH * seconds_left
         self._set_deadline(start, seconds_left)
         try:
             return self._call(function)
@@ -98,7 +98,7 @@ class TimeLimit:
     def _hear(self) -> set | None:
         """Take SIGINT, whoever took or blocked it; gives what was blocked before. Windows has no such mask."""
         signal.signal(signal.SIGINT, self._on_signal)
-        return signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT}) if _MASKS else None
+        return signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT}) if _HAS_SIGNAL_MASK else None
 
     def _call(self, function: Callable[[], object]) -> object:
         self._boundary = sys._getframe()
@@ -114,30 +114,30 @@ class TimeLimit:
             frames.append(frame)
             frame = frame.f_back
         importing = any(frame.f_code.co_filename.startswith("<frozen importlib") for frame in frames)
-        return frames if frame is not None and not (importing and self._strikes < STRIKES_AT_IMPORTS) else []
+        return frames if frame is not None and not (importing and self._strikes < MAX_ATTEMPTS_AT_IMPORTS) else []
 
     def _now(self) -> float:
         """A clock that stands still while the thread waits for its turn on a busy machine."""
         try:
-            return monotonic() - int(_read(self._waits, 64, 0).split()[1]) / 1e9
+            return monotonic() - int(_pread(self._waits, 64, 0).split()[1]) / 1e9
         except (OSError, TypeError, IndexError, ValueError):
             return monotonic()
 
     def _set_deadline(self, start: float, seconds_left: float) -> None:
         with self._changed:
             self._deadline = start + seconds_left
-            if seconds_left < BETWEEN_LOOKS:  # to wake the watcher takes longer than most calls
+            if seconds_left < POLL_INTERVAL:  # to wake the watcher takes longer than most calls
                 self._changed.notify()
 
     def _watch(self) -> None:
         with self._changed:
             while not self._ended:
-                wait = BETWEEN_LOOKS
+                wait = POLL_INTERVAL
                 if self._deadline is not None:
                     wait = min(wait, self._deadline - self._now(), self._latest - monotonic())
                 if wait <= 0:
                     self._strike()
-                    wait = BETWEEN_STRIKES
+                    wait = RETRY_INTERVAL
                 self._changed.wait(wait)
 
     def _strike(self) -> None:
@@ -145,7 +145,7 @@ class TimeLimit:
         self._strikes += 1
         if self._handler is None or self._signal_sent:
             if self.inside(sys._current_frames().get(self._thread)):
-                _raise_in(self._thread, Interrupted if self._strikes == 1 else self._ambush.error)
+                _raise_in_thread(self._thread, Interrupted if self._strikes == 1 else self._ambush.error)
             self._signal_sent = False
             return
         self._signal_sent = True
@@ -168,7 +168,7 @@ class TimeLimit:
             raise Interrupted
 
 
-class _Ambush:
+class _InstructionTracer:
     """Interrupts a function at the instruction around which the fewest `try` stand: at best, where none does.
 
     A loop such as `while True: try: … except BaseException: pass` leaves its `try` for the jump back to the start.
@@ -200,7 +200,7 @@ class _Ambush:
             return None
         frame.f_trace_opcodes = True
         if event == "opcode":
-            depth = sum(_tries_around(f.f_code, f.f_lasti) for f in running)
+            depth = sum(_count_handlers(f.f_code, f.f_lasti) for f in running)
             self._least = min(self._least, depth)
             if depth <= self._enough:
                 raise Interrupted
@@ -208,7 +208,7 @@ class _Ambush:
 
 
 @lru_cache(maxsize=4096)
-def _tries_around(code: CodeType, instruction: int) -> int:
+def _count_handlers(code: CodeType, instruction: int) -> int:
     """How many handlers stand around an instruction: each one's own place is looked up in turn."""
     entries, count = dis.Bytecode(code).exception_entries, 0
     while count <= len(entries):
@@ -219,11 +219,11 @@ def _tries_around(code: CodeType, instruction: int) -> int:
     return count
 
 
-def _raise_in(thread: int, error: type[BaseException]) -> None:
+def _raise_in_thread(thread: int, error: type[BaseException]) -> None:
     """Have Python raise the error in a thread, between two of its instructions."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
 
 
-def _block(mask: set | None) -> None:
+def _restore_mask(mask: set | None) -> None:
     if mask is not None:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)

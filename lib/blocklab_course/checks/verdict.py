@@ -105,7 +105,7 @@ class Verdict:
         """The same for a notebook. Colours come from the page, so that it reads on dark and on light."""
         parts = [f"<p><strong>{escape(self.headline)}</strong></p>"]
         told = [f"<p>{to_html(text)}</p>" for text in self.messages]
-        rows = table((escape(name), f"<code>{escape(value)}</code>") for name, value in self.rows)
+        rows = html_table((escape(name), f"<code>{escape(value)}</code>") for name, value in self.rows)
         if rows and self.passed:  # an open table looks like a failure; it is that of the first advice
             first = len(told) - len(self.advice)
             told[first] = f"<details><summary>{to_html(self.messages[first])}</summary>{rows}</details>"
@@ -114,7 +114,7 @@ class Verdict:
         parts += told
         if self.section:
             heading = str(self.section)
-            link = f'<a href="{self.exercise.lesson}.ipynb#{anchor(heading)}">{escape(heading)}</a>'
+            link = f'<a href="{self.exercise.lesson}.ipynb#{heading_anchor(heading)}">{escape(heading)}</a>'
             parts.append(f"<p>{READ.format(link=link)}</p>")
         if self.panel:
             parts.append(f"<p>{to_html(self.panel)}</p>")
@@ -140,7 +140,7 @@ def to_text(text: str) -> str:
     return _MARKS.sub(lambda m: m[0] if m["code"] else m[m.lastgroup], text)
 
 
-def table(rows: Iterable[Sequence[str]]) -> str:
+def html_table(rows: Iterable[Sequence[str]]) -> str:
     """Cells of HTML as a table, the first of each row its heading; "" without rows."""
     left = 'style="text-align:left"'
     cells = (
@@ -150,6 +150,6 @@ def table(rows: Iterable[Sequence[str]]) -> str:
     return f"<table>{inside}</table>" if inside else ""
 
 
-def anchor(heading: str) -> str:
+def heading_anchor(heading: str) -> str:
     """JupyterLab's address of a heading: its text with dashes for spaces."""
     return heading.replace(" ", "-")

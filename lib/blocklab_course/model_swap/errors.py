@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from blocklab_course.checks.cannot_compare import CannotCompare
-from blocklab_course.checks.messages import WORDS
+from blocklab_course.checks.messages import MESSAGES
 from blocklab_course.checks.safe_repr import truncate
 
 from .messages import OWN_WORDS
@@ -20,7 +20,7 @@ class SwapError(Exception):
 def swap_error(id: str, **about: object) -> SwapError:
     """A message of the checks, or of `OWN_WORDS` where theirs does not fit."""
     about = {name: truncate(value) if isinstance(value, str) else value for name, value in about.items()}
-    return SwapError(id, ((WORDS | OWN_WORDS)[id].format(**about),))
+    return SwapError(id, ((MESSAGES | OWN_WORDS)[id].format(**about),))
 
 
 def from_mismatch(complaint: CannotCompare) -> SwapError:

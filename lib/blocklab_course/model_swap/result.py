@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from html import escape
 
-from blocklab_course.checks.verdict import table, to_html, to_text
+from blocklab_course.checks.verdict import html_table, to_html, to_text
 from blocklab_course.i18n import Text
 
 from .messages import LINE, RIGHT, TITLE, TITLE_RIGHT, YOURS
@@ -60,7 +60,7 @@ class SwapResult:
         if self.labels:
             rows = [["", *(str(name) for name, _ in self.columns)]]
             rows += [[str(label), *(s[place] for _, s in self.columns)] for place, label in enumerate(self.labels)]
-            parts.append(table([escape(cell) for cell in row] for row in rows))
+            parts.append(html_table([escape(cell) for cell in row] for row in rows))
         parts += [f"<p>{to_html(text)}</p>" for text in self.messages]
         return f'<div class="blocklab-plugged-in">{"".join(parts)}</div>'
 

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from blocklab_course.checks.safe_repr import truncate
-from blocklab_course.checks.verdict import anchor, table, to_html, to_text
+from blocklab_course.checks.verdict import heading_anchor, html_table, to_html, to_text
 from blocklab_course.gradebook.grades import NOT_BEGUN, SOLVED, UNKNOWN
 from blocklab_course.gradebook.sanitize import sanitize
 from blocklab_course.i18n import Text, join_words
@@ -94,7 +94,7 @@ class ProgressPage:
             yield f"<p>{to_html(str(EMPTY))}</p>"
             return
         yield _list(escape(line) for line in _counts(self._progress))
-        yield table((_link(lesson.name), escape(states)) for lesson, states in _lessons(self._progress))
+        yield html_table((_link(lesson.name), escape(states)) for lesson, states in _lessons(self._progress))
         again = [
             ABOUT.format(what=escape(mistake), told=_link(place, target))
             for mistake, place, target in _again(self._progress)
@@ -145,7 +145,7 @@ def _again(progress: Progress) -> Iterator[tuple[str, str, str]]:
         if attempts.mistake:
             exercise = EXERCISES[name]
             heading = str(exercise.section_about(attempts.mistake))
-            place, target = f"{exercise.lesson} · {heading}", f"{exercise.lesson}.ipynb#{anchor(heading)}"
+            place, target = f"{exercise.lesson} · {heading}", f"{exercise.lesson}.ipynb#{heading_anchor(heading)}"
             yield NAMED.format(what=name, names=_mark(attempts.mistake)), place, target
 
 

@@ -9,7 +9,7 @@ from ..mistake import wrong
 from .numbers import waves
 
 
-def means(check_axes: Callable) -> Callable[[object], Callable[[Tensor], Tensor]]:
+def compare_by_means(check_axes: Callable) -> Callable[[object], Callable[[Tensor], Tensor]]:
     """What an answer that names axes is compared by: the means that are left when these axes have disappeared.
 
     check_axes: the kernels' own, which says what is wrong with axes that x does not have.
@@ -66,20 +66,20 @@ SIZES_AS_AXES = wrong("sizes-as-axes", axes=lambda x, normalized_shape: tuple(no
 
 
 # Where all sizes are the same, an axis cannot be found by its size; where they are 1, nothing is to be averaged.
-CUBES = (
+CUBE_CASES = (
     Case("cube", {"x": waves(4, 4, 4), "normalized_shape": (4,)}),
     Case("two axes of a cube", {"x": waves(4, 4, 4), "normalized_shape": (4, 4)}),
 )
 
 
-SIZES_OF_ONE = (
+SIZE_ONE_CASES = (
     Case("one token", {"x": waves(1, 1, 1, 5), "normalized_shape": (5,)}),
     Case("one feature", {"x": waves(2, 3, 4, 1), "normalized_shape": (1,)}),
     Case("one row", {"x": waves(3, 1, 4), "normalized_shape": (1, 4)}),
 )
 
 
-NOTHING_BESIDE = (
+NO_BATCH_CASES = (
     Case("one vector", {"x": waves(5), "normalized_shape": (5,)}),
     Case("the whole tensor", {"x": waves(3, 4), "normalized_shape": (3, 4)}),
 )

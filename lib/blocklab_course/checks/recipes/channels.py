@@ -10,12 +10,12 @@ def along_channels(vector: Tensor | None, x: Tensor) -> Tensor | None:
     return None if vector is None else vector.view(1, -1, *[1] * (x.dim() - 2))
 
 
-def as_it_is(vector: Tensor | None, _x: Tensor) -> Tensor | None:
+def not_reshaped(vector: Tensor | None, _x: Tensor) -> Tensor | None:
     """Without more axes: broadcasting then takes it for the last axis."""
     return vector
 
 
-AFFINE_ON_THE_LAST_AXIS = wrong("affine-on-the-last-axis", lay_affine=as_it_is).hint(
+AFFINE_ON_THE_LAST_AXIS = wrong("affine-on-the-last-axis", lay_affine=not_reshaped).hint(
     en="`weight` and `bias` of shape `(C,)` broadcast along the last axis, not along the channels: that fails, or "
     "gives every column a scale of its own. View them as `(1, C, 1, …)`.",
     zh="形状为 `(C,)` 的 `weight` 和 `bias` 会沿最后一个轴广播，"

@@ -12,23 +12,25 @@ from blocklab_course.i18n import Text
 
 from ..mistake import wrong
 
-CLOSE = 1e-4  # the tolerance: where by mistake frequencies rise, an angle in float32 is off by more than usual
+ANGLE_TOLERANCE = (
+    1e-4  # the tolerance: where by mistake frequencies rise, an angle in float32 is off by more than usual
+)
 
 
-def of_the_pair(j: Tensor, d: int) -> Tensor:
+def pair_exponent(j: Tensor, d: int) -> Tensor:
     return (j - j % 2) / d
 
 
-def falling(base: float, exponent: Tensor, _d: int) -> Tensor:
+def falling_frequency(base: float, exponent: Tensor, _d: int) -> Tensor:
     return base**-exponent
 
 
-def of_the_half(j: Tensor, d: int) -> Tensor:
+def half_split_exponent(j: Tensor, d: int) -> Tensor:
     """The exponents where columns i and i + d/2 make a pair."""
     return 2 * (j % (d // 2)) / d
 
 
-FAR = Text(
+FAR_POSITIONS = Text(
     en="At far positions your angles lose digits: in float32 an angle of some thousands is off by about 1e-4. Compute "
     "the angles in float64 and round at the end.",
     zh="位置很远时，你的角度会丢失有效数字：在 float32 里，角度达到几千时，误差约为 1e-4。"
@@ -40,7 +42,7 @@ FREQUENCY_MISTAKES = (
         en="The exponent of pair i is `i/d` in your result. It should be `2i/d`, which runs from 0 to almost 1.",
         zh="在你的结果里，第 i 对的指数是 `i/d`。应当是 `2i/d`，它从 0 一直增大到接近 1。",
     ),
-    wrong("exponent-doubled", exponent=lambda j, d: 2 * of_the_pair(j, d)).hint(
+    wrong("exponent-doubled", exponent=lambda j, d: 2 * pair_exponent(j, d)).hint(
         en="The exponent of pair i is `4i/d` in your result: what already runs in steps of 2 is doubled once more.",
         zh="在你的结果里，第 i 对的指数是 `4i/d`：已经以 2 为步长的数，又加倍了一次。",
         shown_on="wider",
@@ -49,14 +51,17 @@ FREQUENCY_MISTAKES = (
         en="The exponent is not divided by d, so from the second pair on the angles hardly move.",
         zh="指数没有除以 d，于是从第二对开始，角度几乎不随位置变化。",
     ),
-    wrong("division-outside-the-power", frequency=lambda base, exponent, d: falling(base, exponent * d, d) / d).hint(
+    wrong(
+        "division-outside-the-power", frequency=lambda base, exponent, d: falling_frequency(base, exponent * d, d) / d
+    ).hint(
         en="The division by d acts on the power, not on the exponent: even the first pair has the frequency `1/d` in "
         "place of 1. Put the exponent in brackets, for powers are taken before divisions.",
         zh="除以 d 作用在了整个幂上，而不是指数上：连第一对的频率也成了 `1/d`，而不是 1。"
         "请给指数加上括号，因为乘方先于除法。",
     ),
     wrong(
-        "division-inside-the-denominator", frequency=lambda base, exponent, d: falling(base, exponent * d, d) * d
+        "division-inside-the-denominator",
+        frequency=lambda base, exponent, d: falling_frequency(base, exponent * d, d) * d,
     ).hint(
         en="The division by d acts on the power below the fraction line: even the first pair has the frequency d in "
         "place of 1. Only the exponent is divided: write it in brackets.",
@@ -72,7 +77,7 @@ FREQUENCY_MISTAKES = (
         "natural logarithm, `math.log`.",
         zh="你取了以 10 为底的对数，再用 `exp` 还原，二者并不互逆：与 `exp` 对应的是自然对数 `math.log`。",
     ),
-    wrong("two-pi", frequency=lambda base, exponent, d: 2 * math.pi * falling(base, exponent, d)).hint(
+    wrong("two-pi", frequency=lambda base, exponent, d: 2 * math.pi * falling_frequency(base, exponent, d)).hint(
         en="You multiply the angles by 2π, as if a frequency counted whole turns. Here it is the angle per position, "
         "and the first pair takes 2π positions for one turn.",
         zh="你给角度乘了 2π，好像频率指的是转几圈。"
@@ -85,7 +90,7 @@ SPEED_MISTAKES = (
         en="All pairs have the frequency 1. Each pair has its own, and they fall from pair to pair.",
         zh="所有对的频率都是 1。每一对应当有自己的频率，而且逐对减小。",
     ),
-    wrong("frequencies-rising", exponent=lambda j, d: -of_the_pair(j, d)).hint(
+    wrong("frequencies-rising", exponent=lambda j, d: -pair_exponent(j, d)).hint(
         en="Your frequencies rise from pair to pair: the sign of the exponent is missing, or you multiply where you "
         "should divide, or the other way round.",
         zh="你的频率逐对增大：要么漏了指数的负号，要么该除的地方乘了，或者该乘的地方除了。",

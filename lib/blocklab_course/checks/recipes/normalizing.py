@@ -11,7 +11,7 @@ from torch import Tensor
 
 from blocklab_course.i18n import Text
 
-from ..case import Advice, Case, in_type
+from ..case import Advice, Case, cast_floats
 from ..mistake import Mistake, wrong
 
 
@@ -48,13 +48,13 @@ OFFSET = Text(
 )
 
 
-def overflowing(arguments: dict[str, object], text: Text = OVERFLOW, **weak: object) -> Case:
+def overflow_case(arguments: dict[str, object], text: Text = OVERFLOW, **weak: object) -> Case:
     """Numbers in float16 whose squares overflow. Weak is who computes in that type: in float64 nothing overflows."""
-    advice = Advice(text, milder=in_type(arguments, torch.float64), **weak)
+    advice = Advice(text, milder=cast_floats(arguments, torch.float64), **weak)
     return Case("overflows-in-float16", arguments, tolerance=1e-2, advice=advice)
 
 
-def far_from_zero(arguments: Callable[[float], dict[str, object]], text: Text = OFFSET) -> Case:
+def offset_case(arguments: Callable[[float], dict[str, object]], text: Text = OFFSET) -> Case:
     """Numbers at a large offset. Weak is who loses their digits there, but not at a small one."""
     return Case("large-offset", arguments(1e4), tolerance=1e-2, advice=Advice(text, milder=arguments(1e2)))
 

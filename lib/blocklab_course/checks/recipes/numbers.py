@@ -10,7 +10,7 @@ def waves(*shape: int, start: float = 0.0) -> Tensor:
     return (torch.sin(2.3 * place + start) + 0.5 * torch.cos(0.7 * place * place + start)).float().view(shape)
 
 
-def outlier(*shape: int) -> Tensor:
+def with_outliers(*shape: int) -> Tensor:
     """Waves, the last number of every row far from the others: standardized, it is as large as it can be."""
     x = waves(*shape)
     x[..., -1] = 100

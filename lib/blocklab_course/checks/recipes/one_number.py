@@ -10,7 +10,7 @@ from ..exercise import Exercise
 A_NUMBER = Text(en="a number", zh="一个数")
 
 
-def number(answer: object) -> float:
+def to_number(answer: object) -> float:
     """The answer as a number, be it a tensor, a fraction or numpy's. Raises TypeError for a text."""
     if isinstance(answer, str | bytes):
         raise TypeError(answer)
@@ -21,7 +21,7 @@ def one_number(answer: float, means: Text, wants: Text = A_NUMBER, tolerance: fl
     """means: what the number is. Its mistakes are rows `wrong("too-large", answer=1.0)`."""
     return Exercise(
         recipe=lambda: answer,
-        evaluate=lambda answer: lambda: torch.tensor(number(answer)),
+        evaluate=lambda answer: lambda: torch.tensor(to_number(answer)),
         expects=wants,
         names={"result": means},
         cases=(Case("number", {}, tolerance=tolerance),),

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 import blocklab.attention
-from blocklab_course.checks.case import Advice, Case, in_type
+from blocklab_course.checks.case import Advice, Case, cast_floats
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import with_section, wrong
 from blocklab_course.checks.mutation_testing import Mutant, make_mutation_exercise
@@ -520,8 +520,8 @@ ATTENTION = Exercise(
         Case("one new token", three((2, 3), 1, 4, 6, 6)),
         Case("one feature", three((2, 3), 4, 5, 1, 1)),
         Case("self-attention", three((2, 3), 4, 4, 6, 6)),
-        Case("float16", in_type(three((), 2, 3, 4, 2), torch.float16), tolerance=1e-2),
-        Case("bfloat16", in_type(three((), 2, 3, 4, 2), torch.bfloat16), tolerance=5e-2),
+        Case("float16", cast_floats(three((), 2, 3, 4, 2), torch.float16), tolerance=1e-2),
+        Case("bfloat16", cast_floats(three((), 2, 3, 4, 2), torch.bfloat16), tolerance=5e-2),
         Case(
             "rows far apart",
             {
@@ -551,7 +551,7 @@ ATTENTION = Exercise(
         Case("gradient", three((2,), 4, 4, 3, 2) | {"mask": pattern(4, 4)}, gradient=True),
         Case(
             "overflows-in-float16",
-            in_type(
+            cast_floats(
                 {"query": torch.full((2, 4), 200.0), "key": torch.full((3, 4), 200.0), "value": waves(3, 2)},
                 torch.float16,
             ),

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 import torch
 
 from blocklab_course import dependencies
-from blocklab_course.checks.verdict import table
+from blocklab_course.checks.verdict import html_table
 from blocklab_course.i18n import Text
 
 MISSING = Text(en="missing", zh="未安装")
@@ -41,7 +41,7 @@ class Environment:
     def html(self) -> str:
         """The same for a notebook, and folded below it what is installed."""
         lines = "".join(f"<p>{escape(line)}</p>" for line in (self.verdict, *self.without))
-        rows = table((escape(name), escape(found)) for name, found in self.versions)
+        rows = html_table((escape(name), escape(found)) for name, found in self.versions)
         return f"{lines}<details><summary>{DETAILS}</summary>{rows}</details>"
 
     def _repr_mimebundle_(self, **_selection: object) -> dict:

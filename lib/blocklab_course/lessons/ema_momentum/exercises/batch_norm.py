@@ -8,23 +8,23 @@ from torch import Tensor
 
 from blocklab import normalization
 from blocklab.moving_average import ema_update
-from blocklab_course.checks.case import AN_EMPTY_INPUT, Case
+from blocklab_course.checks.case import EMPTY_INPUT_ADVICE, Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import exclusive, with_section, wrong
 from blocklab_course.checks.modules import attributes_as_arguments
-from blocklab_course.checks.recipes.channels import AFFINE_ON_THE_LAST_AXIS, along_channels, as_it_is
+from blocklab_course.checks.recipes.channels import AFFINE_ON_THE_LAST_AXIS, along_channels, not_reshaped
 from blocklab_course.checks.recipes.normalizing import (
     DIVIDED_FIRST,
     SHARED_MISTAKES,
     divide,
-    far_from_zero,
     mean,
+    offset_case,
     rescale,
     select,
     subtract,
     variance,
 )
-from blocklab_course.checks.recipes.numbers import outlier, waves
+from blocklab_course.checks.recipes.numbers import waves, with_outliers
 from blocklab_course.checks.recipes.passthrough import passthrough
 from blocklab_course.i18n import Text
 
@@ -97,7 +97,7 @@ def recipe(
     blend: Callable = new_value_gets_momentum,
     write: Callable = into_the_buffer,
     read: Callable = after_the_update,
-    lay_batch: Callable = as_it_is,
+    lay_batch: Callable = not_reshaped,
     lay_running: Callable = along_channels,
     subtract: Callable = subtract,
     small: Callable = passthrough,
@@ -146,7 +146,9 @@ AXES_MISTAKES = (
         "over batch and positions together.",
         zh="你漏掉了批量轴，只沿位置轴求均值，那是实例归一化的做法。批量归一化要沿批量轴和位置轴一起求。",
     ),
-    wrong("channels-last", axes=lambda x: list(range(x.dim() - 1)), lay_running=as_it_is, lay_affine=as_it_is).hint(
+    wrong(
+        "channels-last", axes=lambda x: list(range(x.dim() - 1)), lay_running=not_reshaped, lay_affine=not_reshaped
+    ).hint(
         en="You take the last axis for the channels, as Keras does. In torch they are axis 1: where both axes have the "
         "same size nothing fails, and the numbers are still wrong.",
         zh="你把最后一个轴当成了通道轴，那是 Keras 的约定。"
@@ -177,13 +179,13 @@ REFUSED_MISTAKES = (
 
 
 KEPT_AXES_MISTAKES = (
-    wrong("axes-kept", vector=as_it_is).hint(
+    wrong("axes-kept", vector=not_reshaped).hint(
         en="Your mean kept its axes (`keepdim=True`), and the buffer, a vector of C numbers, cannot take it. Average "
         "without `keepdim`, and lay the vector along the channels only where you normalize: `.view(shape)`.",
         zh="你的均值保留了各个轴（`keepdim=True`），而缓冲区是含 C 个数的向量，写不进去。"
         "求均值时不要写 `keepdim`，到归一化那一行再用 `.view(shape)` 让向量对准通道轴。",
     ),
-    wrong("axes-kept-in-ema-update", vector=as_it_is, blend=ema_update).hint(
+    wrong("axes-kept-in-ema-update", vector=not_reshaped, blend=ema_update).hint(
         en="Your mean kept its axes (`keepdim=True`), so `ema_update` refuses it: the buffer is a vector of C numbers. "
         "Average without `keepdim`, and lay the vector along the channels where you normalize, by `.view(shape)`.",
         zh="你的均值保留了各个轴（`keepdim=True`），而缓冲区是含 C 个数的向量，所以 `ema_update` 报错。"
@@ -193,7 +195,7 @@ KEPT_AXES_MISTAKES = (
 
 LAYOUT_MISTAKES = (
     AFFINE_ON_THE_LAST_AXIS,
-    wrong("running-on-the-last-axis", lay_running=as_it_is).hint(
+    wrong("running-on-the-last-axis", lay_running=not_reshaped).hint(
         en="In eval mode `running_mean` and `running_var` of shape `(C,)` broadcast along the last axis, not along the "
         "channels. View them as `(1, C, 1, …)`.",
         zh="在评估模式下，形状为 `(C,)` 的 `running_mean` 和 `running_var` 会沿最后一个轴广播，而不是沿通道轴。"
@@ -338,7 +340,7 @@ def in_training_on(x: Tensor, **others: object) -> dict[str, object]:
 
 
 ALL_ON_THE_LAST_AXIS = wrong(
-    "all-on-the-last-axis", lay_batch=Tensor.squeeze, lay_running=as_it_is, lay_affine=as_it_is
+    "all-on-the-last-axis", lay_batch=Tensor.squeeze, lay_running=not_reshaped, lay_affine=not_reshaped
 ).hint(
     en="Right for `(N, C)`. With more axes your vectors of C numbers land on the last axis, but the channels are axis "
     "1: view them as `(1, C, 1, …)` first.",
@@ -397,17 +399,19 @@ CASES = (
     Case("flat volumes", in_training_on(waves(2, 3, 2, 3, 1), **AFFINE)),
     Case("many samples in eval", EVAL | {"x": waves(40, 3)}),
     Case("weight of 0 in eval", EVAL | {"weight": torch.zeros(3)}),
-    Case("outlier", in_training_on(outlier(2, 3, 401), **AFFINE)),
+    Case("outlier", in_training_on(with_outliers(2, 3, 401), **AFFINE)),
     Case("large", in_training_on(1e4 * waves(3, 2))),
     Case("no eps in eval", EVAL | {**AFFINE, "training": False, "momentum": 0.1, "eps": 0.0}),
     Case("one sample in eval", EVAL | {"x": waves(1, 3, start=1.0)}),
     Case("weight alone in eval", EVAL | {"weight": AFFINE["weight"]}),
     Case("bias alone in eval", EVAL | {"weight": None, "bias": AFFINE["bias"]}),
     Case(
-        "no sample in eval", in_training_on(torch.zeros(0, 3, 2), **AFFINE) | {"training": False}, advice=AN_EMPTY_INPUT
+        "no sample in eval",
+        in_training_on(torch.zeros(0, 3, 2), **AFFINE) | {"training": False},
+        advice=EMPTY_INPUT_ADVICE,
     ),
     Case("gradient", in_training_on(waves(3, 3, 2), **RUNNING, **AFFINE, momentum=0.25, eps=0.01), gradient=True),
-    far_from_zero(lambda offset: in_training_on(COLUMN + offset)),
+    offset_case(lambda offset: in_training_on(COLUMN + offset)),
 )
 
 WHY_REMEMBER = Text(en="Why remember at all?", zh="为什么要记住？")

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from blocklab._validation import upcast
 from blocklab.positional_encoding import rotary_embedding
-from blocklab_course.checks.case import Advice, Case, in_type
+from blocklab_course.checks.case import Advice, Case, cast_floats
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import Mistake, exclusive, with_section, wrong
 from blocklab_course.checks.recipes.numbers import waves
@@ -588,12 +588,12 @@ CACHED_ATTENTION = Exercise(
         Case("a long prompt", step(1, 2, 2, 0, 9, 3)),
         Case("far behind", step(1, 2, 1, 40, 1, 4)),
         Case("one feature", step(2, 4, 2, 3, 2, 1)),
-        Case("float16", in_type(step(1, 4, 2, 3, 2, 4), torch.float16), tolerance=1e-2),
-        Case("bfloat16", in_type(step(1, 4, 2, 3, 2, 4), torch.bfloat16), tolerance=5e-2),
+        Case("float16", cast_floats(step(1, 4, 2, 3, 2, 4), torch.float16), tolerance=1e-2),
+        Case("bfloat16", cast_floats(step(1, 4, 2, 3, 2, 4), torch.bfloat16), tolerance=5e-2),
         Case("gradient", step(2, 4, 2, 3, 2, 5), gradient=True),
         Case(
             "overflows-in-float16",
-            in_type({name: torch.full_like(x, 200.0) for name, x in step(1, 2, 1, 2, 1, 4).items()}, torch.float16),
+            cast_floats({name: torch.full_like(x, 200.0) for name, x in step(1, 2, 1, 2, 1, 4).items()}, torch.float16),
             tolerance=1e-2,
             advice=Advice(
                 OVERFLOW,

@@ -6,13 +6,13 @@ from blocklab.normalization import layer_norm
 from blocklab_course.checks.case import Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.recipes.one_number import A_NUMBER, number
+from blocklab_course.checks.recipes.one_number import A_NUMBER, to_number
 from blocklab_course.i18n import Text
 
 HALF_SIZE = Exercise(
     name="half_size",
     recipe=lambda: (1e-5 / 3) ** 0.5,
-    evaluate=lambda deviation: lambda: layer_norm(number(deviation) * torch.tensor([-1.0, 1.0]), (2,))[1],
+    evaluate=lambda deviation: lambda: layer_norm(to_number(deviation) * torch.tensor([-1.0, 1.0]), (2,))[1],
     expects=A_NUMBER,
     names={"result": Text(en="output for the input [−σ, σ], its last number", zh="输入为 −σ 和 σ 时的最后一个输出")},
     cases=(Case("two numbers", {}, tolerance=5.5e-3),),  # σ to two digits

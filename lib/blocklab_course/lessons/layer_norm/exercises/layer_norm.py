@@ -12,10 +12,10 @@ from blocklab_course.checks.mistake import exclusive, with_section, wrong
 from blocklab_course.checks.modules import attributes_as_arguments
 from blocklab_course.checks.recipes.axes import (
     AXES_MISTAKES,
-    CUBES,
-    NOTHING_BESIDE,
+    CUBE_CASES,
+    NO_BATCH_CASES,
+    SIZE_ONE_CASES,
     SIZES_AS_AXES,
-    SIZES_OF_ONE,
     last_axes,
 )
 from blocklab_course.checks.recipes.normalizing import (
@@ -30,15 +30,15 @@ from blocklab_course.checks.recipes.normalizing import (
     WEIGHT_AND_BIAS_AS_CONDITIONS,
     WEIGHT_OF_NONE,
     divide,
-    far_from_zero,
     mean,
-    overflowing,
+    offset_case,
+    overflow_case,
     rescale,
     select,
     subtract,
     variance,
 )
-from blocklab_course.checks.recipes.numbers import outlier, waves
+from blocklab_course.checks.recipes.numbers import waves, with_outliers
 from blocklab_course.checks.recipes.passthrough import passthrough
 from blocklab_course.i18n import Text
 
@@ -128,11 +128,11 @@ LAYER_NORM = Exercise(
         Case("square", {"x": torch.tensor([[1.0, 2, 6], [4, 10, 1], [7, 3, 5]]), "normalized_shape": (3,)}),
         Case("tokens", {"x": waves(2, 5, 3), "normalized_shape": (3,)}),
         Case("pictures", {"x": waves(2, 3, 4, 5), "normalized_shape": (4, 5), "weight": waves(4, 5, start=1.0)}),
-        *CUBES,
-        *SIZES_OF_ONE,
-        *NOTHING_BESIDE,
+        *CUBE_CASES,
+        *SIZE_ONE_CASES,
+        *NO_BATCH_CASES,
         Case("weight of 0", {"x": waves(2, 3), "normalized_shape": (3,), "weight": torch.zeros(3)}),
-        Case("outlier", {"x": outlier(2, 1025), "normalized_shape": (1025,)}),
+        Case("outlier", {"x": with_outliers(2, 1025), "normalized_shape": (1025,)}),
         Case("large", {"x": 1e4 * waves(2, 3), "normalized_shape": (3,)}),
         Case(
             "no eps",
@@ -149,8 +149,8 @@ LAYER_NORM = Exercise(
             },
             gradient=True,
         ),
-        overflowing({"x": torch.tensor([[300.0, -400, 500, 600]]).half(), "normalized_shape": (4,)}),
-        far_from_zero(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "normalized_shape": (4,)}),
+        overflow_case({"x": torch.tensor([[300.0, -400, 500, 600]]).half(), "normalized_shape": (4,)}),
+        offset_case(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "normalized_shape": (4,)}),
     ),
     mistakes=(
         *with_section(

@@ -8,7 +8,7 @@ from torch import Tensor
 from blocklab_course.checks.case import Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import with_section, wrong
-from blocklab_course.checks.recipes.normalizing import SHARED_MISTAKES, divide, far_from_zero, mean, select, variance
+from blocklab_course.checks.recipes.normalizing import SHARED_MISTAKES, divide, mean, offset_case, select, variance
 from blocklab_course.checks.recipes.numbers import waves
 from blocklab_course.checks.recipes.passthrough import passthrough
 from blocklab_course.i18n import Text
@@ -261,7 +261,7 @@ LAYER_NORM_BACKWARD = Exercise(
         Case("one sentence", sentences(1, 3, 4)),
         Case("cube", sentences(3, 3, 3)),
         Case("wide", sentences(2, 1025)),
-        far_from_zero(lambda offset: GRADIENT | {"x": TOKEN + offset, "weight": WEIGHT}),
+        offset_case(lambda offset: GRADIENT | {"x": TOKEN + offset, "weight": WEIGHT}),
     ),
     mistakes=(
         *X_MISTAKES,

@@ -10,8 +10,8 @@ from blocklab.normalization import layer_norm, standardize
 from blocklab_course.checks.case import Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.recipes.axes import CUBES, NOTHING_BESIDE, SIZES_OF_ONE, last_axes, means
-from blocklab_course.checks.recipes.numbers import outlier, waves
+from blocklab_course.checks.recipes.axes import CUBE_CASES, NO_BATCH_CASES, SIZE_ONE_CASES, compare_by_means, last_axes
+from blocklab_course.checks.recipes.numbers import waves, with_outliers
 from blocklab_course.i18n import Text
 
 POKE = Text(en="Poke one number", zh="推一推：只改一个数")
@@ -34,7 +34,7 @@ AXES = Text(
 ONE_MEAN_AXES = Exercise(
     name="one_mean_axes",
     recipe=lambda: (0, 1),
-    evaluate=means(check_axes),
+    evaluate=compare_by_means(check_axes),
     expects=AXES,
     names={"result": Text(en="mean", zh="均值")},
     cases=(Case("rows", {"x": torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]])}),),
@@ -189,7 +189,7 @@ BATCH_NORM_BY_AXES = Exercise(
         Case("one sample", {"x": waves(1, 3, 4, 1)}),
         Case("one channel", {"x": waves(4, 1, 1, 3)}),
         Case("one pixel", {"x": waves(4, 3, 1, 1)}),
-        Case("outlier", {"x": outlier(3, 2, 5, 41)}),
+        Case("outlier", {"x": with_outliers(3, 2, 5, 41)}),
         Case("large", {"x": 1e4 * waves(2, 3, 4, 5)}),
         Case("double precision", {"x": waves(2, 3, 2, 3).double()}),
         Case("gradient", {"x": waves(3, 2, 2, 4)}, gradient=True),
@@ -215,10 +215,10 @@ LAYER_NORM_BY_AXES = Exercise(
         Case("tokens", {"x": waves(2, 4, 3), "normalized_shape": (3,)}),
         Case("two axes", {"x": waves(2, 3, 4, 5), "normalized_shape": (4, 5)}),
         Case("three axes", {"x": waves(2, 3, 4, 5), "normalized_shape": (3, 4, 5)}),
-        *CUBES,
-        *SIZES_OF_ONE,
-        *NOTHING_BESIDE,
-        Case("outlier", {"x": outlier(2, 1025), "normalized_shape": (1025,)}),
+        *CUBE_CASES,
+        *SIZE_ONE_CASES,
+        *NO_BATCH_CASES,
+        Case("outlier", {"x": with_outliers(2, 1025), "normalized_shape": (1025,)}),
         Case("large", {"x": 1e4 * waves(2, 3), "normalized_shape": (3,)}),
         Case("gradient", {"x": waves(2, 4, 3), "normalized_shape": (4, 3)}, gradient=True),
     ),

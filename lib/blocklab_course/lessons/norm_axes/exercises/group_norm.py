@@ -11,19 +11,19 @@ from blocklab_course.checks.case import Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import exclusive, with_section, wrong
 from blocklab_course.checks.modules import attributes_as_arguments
-from blocklab_course.checks.recipes.channels import AFFINE_ON_THE_LAST_AXIS, along_channels, as_it_is
+from blocklab_course.checks.recipes.channels import AFFINE_ON_THE_LAST_AXIS, along_channels, not_reshaped
 from blocklab_course.checks.recipes.normalizing import (
     EPS_MISTAKES,
     RESCALE_MISTAKES,
     SHARED_MISTAKES,
     divide,
-    far_from_zero,
     mean,
+    offset_case,
     rescale,
     select,
     variance,
 )
-from blocklab_course.checks.recipes.numbers import outlier, waves
+from blocklab_course.checks.recipes.numbers import waves, with_outliers
 from blocklab_course.checks.recipes.passthrough import passthrough
 from blocklab_course.i18n import Text
 
@@ -105,7 +105,7 @@ GROUP_MISTAKES = (
         "groups-of-the-last-axis",
         split=lambda x, num_groups: x.unflatten(-1, (num_groups, -1)),
         axes=lambda grouped: [-1],
-        lay_affine=as_it_is,
+        lay_affine=not_reshaped,
     ).hint(
         en="You cut the last axis into groups. The channels are axis 1; only in `(N, C)` are the two the same.",
         zh="你把最后一个轴分成了组。应当分的是通道，也就是轴 1；只有形状为 `(N, C)` 时，两者才是同一个轴。",
@@ -217,10 +217,10 @@ GROUP_NORM = Exercise(
         Case("groups of three", {"x": waves(2, 6, 2), "num_groups": 2}),
         Case("three groups", {"x": waves(2, 6, 2), "num_groups": 3}),
         Case("cube", {"x": waves(4, 4, 4), "num_groups": 2, **AFFINE}),
-        Case("outlier", {"x": outlier(2, 4, 401), "num_groups": 2, **AFFINE}),
+        Case("outlier", {"x": with_outliers(2, 4, 401), "num_groups": 2, **AFFINE}),
         Case("large", {"x": 1e4 * waves(2, 4), "num_groups": 2}),
         Case("gradient", {"x": waves(2, 4, 3), "num_groups": 2, **AFFINE, "eps": 0.01}, gradient=True),
-        far_from_zero(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "num_groups": 1}),
+        offset_case(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "num_groups": 1}),
     ),
     mistakes=(
         *GROUP_MISTAKES,

@@ -7,7 +7,7 @@ import torch
 from blocklab_course.checks.case import Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import with_section, wrong
-from blocklab_course.checks.recipes.one_number import number
+from blocklab_course.checks.recipes.one_number import to_number
 from blocklab_course.i18n import Text
 
 from .by_axes import POKE, POKE_PANEL
@@ -36,7 +36,7 @@ def recipe(
 
 def by_layer(counts: Sequence[float]) -> Callable[[Text], torch.Tensor]:
     """The table as a function from a layer to its count."""
-    counts = [number(count) for count in counts]
+    counts = [to_number(count) for count in counts]
     if len(counts) != len(LAYERS):
         raise ValueError(f"wants {len(LAYERS)} counts, got {len(counts)}")
     return lambda layer: torch.tensor(counts[LAYERS.index(layer)])

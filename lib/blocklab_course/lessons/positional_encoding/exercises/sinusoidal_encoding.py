@@ -11,15 +11,15 @@ from blocklab_course.checks.case import Advice, Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import with_section, wrong
 from blocklab_course.checks.recipes.frequencies import (
+    ANGLE_TOLERANCE,
     AS_PUBLISHED,
-    CLOSE,
     COLUMN_MISTAKES,
-    FAR,
+    FAR_POSITIONS,
     FREQUENCY_MISTAKES,
     SPEED_MISTAKES,
-    falling,
-    of_the_half,
-    of_the_pair,
+    falling_frequency,
+    half_split_exponent,
+    pair_exponent,
 )
 from blocklab_course.checks.recipes.passthrough import passthrough
 from blocklab_course.i18n import Text
@@ -42,8 +42,8 @@ def table(
     *,
     positions: Callable = from_zero,
     given: Callable = passthrough,
-    exponent: Callable = of_the_pair,
-    frequency: Callable = falling,
+    exponent: Callable = pair_exponent,
+    frequency: Callable = falling_frequency,
     cosine: Callable = lambda k, j, d: j % 2 == 1,
     wave: Callable = lambda function, k, w: function(k * w),
     finish: Callable = lambda table: table,
@@ -78,7 +78,7 @@ LAYOUT_MISTAKES = (
         section=CLOCKS,
         line="table = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)",
     ),
-    wrong("sines-then-cosines", cosine=second_half, exponent=of_the_half).hint(
+    wrong("sines-then-cosines", cosine=second_half, exponent=half_split_exponent).hint(
         en="All your sines come first and all your cosines after them. That is a valid layout, found in many "
         "libraries; this exercise wants the paper's, in which they alternate.",
         zh="你先放了所有正弦，再放所有余弦。这种排列也是对的，许多库都这样；本练习要的是论文里正弦、余弦交替的排列。",
@@ -148,18 +148,18 @@ SINUSOIDAL_ENCODING = Exercise(
     recipe=table,
     kernel=positional_encoding.sinusoidal_encoding,
     cases=(
-        Case("small", {"length": 4, "d_model": 4}, tolerance=CLOSE),
-        Case("wider", {"length": 6, "d_model": 8}, tolerance=CLOSE),
-        Case("other base", {"length": 4, "d_model": 6, "base": 100.0}, tolerance=CLOSE),
-        Case("same size, other base", {"length": 4, "d_model": 4, "base": 50.0}, tolerance=CLOSE),
-        Case("one position", {"length": 1, "d_model": 4}, tolerance=CLOSE),
-        Case("longer than wide", {"length": 6, "d_model": 4}, tolerance=CLOSE),
-        Case("many columns", {"length": 3, "d_model": 34, "base": 20.0}, tolerance=CLOSE),
+        Case("small", {"length": 4, "d_model": 4}, tolerance=ANGLE_TOLERANCE),
+        Case("wider", {"length": 6, "d_model": 8}, tolerance=ANGLE_TOLERANCE),
+        Case("other base", {"length": 4, "d_model": 6, "base": 100.0}, tolerance=ANGLE_TOLERANCE),
+        Case("same size, other base", {"length": 4, "d_model": 4, "base": 50.0}, tolerance=ANGLE_TOLERANCE),
+        Case("one position", {"length": 1, "d_model": 4}, tolerance=ANGLE_TOLERANCE),
+        Case("longer than wide", {"length": 6, "d_model": 4}, tolerance=ANGLE_TOLERANCE),
+        Case("many columns", {"length": 3, "d_model": 34, "base": 20.0}, tolerance=ANGLE_TOLERANCE),
         Case(
             "far-positions",
             {"length": 8200, "d_model": 4, "base": 100.0},
             tolerance=2e-5,
-            advice=Advice(FAR, within=1e-2),
+            advice=Advice(FAR_POSITIONS, within=1e-2),
         ),
         Case(
             "empty",
@@ -225,8 +225,8 @@ def matrix(
     *,
     moved: Callable = lambda offset: offset,
     given: Callable = passthrough,
-    exponent: Callable = of_the_pair,
-    frequency: Callable = falling,
+    exponent: Callable = pair_exponent,
+    frequency: Callable = falling_frequency,
     block: Callable = rotation,
     layout: Callable = along_the_diagonal,
 ) -> Tensor:
@@ -312,14 +312,16 @@ SHIFT_MATRIX = Exercise(
     recipe=matrix,
     kernel=positional_encoding.shift_matrix,
     cases=(
-        Case("small", {"offset": 1, "d_model": 4}, tolerance=CLOSE),
-        Case("two back", {"offset": -2, "d_model": 4}, tolerance=CLOSE),
+        Case("small", {"offset": 1, "d_model": 4}, tolerance=ANGLE_TOLERANCE),
+        Case("two back", {"offset": -2, "d_model": 4}, tolerance=ANGLE_TOLERANCE),
         Case("nowhere", {"offset": 0, "d_model": 4}),
-        Case("wider", {"offset": 3, "d_model": 8}, tolerance=CLOSE),
-        Case("other base", {"offset": 2, "d_model": 6, "base": 100.0}, tolerance=CLOSE),
-        Case("one further, wider", {"offset": 1, "d_model": 10}, tolerance=CLOSE),
-        Case("same size, other base", {"offset": 1, "d_model": 4, "base": 50.0}, tolerance=CLOSE),
-        Case("far-positions", {"offset": 100000, "d_model": 6}, tolerance=2e-5, advice=Advice(FAR, within=5e-2)),
+        Case("wider", {"offset": 3, "d_model": 8}, tolerance=ANGLE_TOLERANCE),
+        Case("other base", {"offset": 2, "d_model": 6, "base": 100.0}, tolerance=ANGLE_TOLERANCE),
+        Case("one further, wider", {"offset": 1, "d_model": 10}, tolerance=ANGLE_TOLERANCE),
+        Case("same size, other base", {"offset": 1, "d_model": 4, "base": 50.0}, tolerance=ANGLE_TOLERANCE),
+        Case(
+            "far-positions", {"offset": 100000, "d_model": 6}, tolerance=2e-5, advice=Advice(FAR_POSITIONS, within=5e-2)
+        ),
     ),
     mistakes=(
         *BLOCK_MISTAKES,

@@ -13,10 +13,10 @@ from blocklab_course.checks.mistake import exclusive, with_section, wrong
 from blocklab_course.checks.modules import attributes_as_arguments
 from blocklab_course.checks.recipes.axes import (
     AXES_MISTAKES,
-    CUBES,
-    NOTHING_BESIDE,
+    CUBE_CASES,
+    NO_BATCH_CASES,
+    SIZE_ONE_CASES,
     SIZES_AS_AXES,
-    SIZES_OF_ONE,
     last_axes,
 )
 from blocklab_course.checks.recipes.normalizing import (
@@ -25,12 +25,12 @@ from blocklab_course.checks.recipes.normalizing import (
     WEIGHT_OF_NONE,
     divide,
     mean,
-    overflowing,
+    overflow_case,
     rescale,
     select,
     variance,
 )
-from blocklab_course.checks.recipes.numbers import outlier, waves
+from blocklab_course.checks.recipes.numbers import waves, with_outliers
 from blocklab_course.checks.recipes.passthrough import passthrough
 from blocklab_course.i18n import Text
 
@@ -246,10 +246,10 @@ RMS_NORM = Exercise(
         Case("other eps", {"x": torch.tensor([[1.0, 3]]), "normalized_shape": (2,), "weight": None, "eps": 4.0}),
         Case("tokens", {"x": waves(2, 5, 3), "normalized_shape": (3,), "weight": WEIGHT}),
         Case("pictures", {"x": waves(2, 3, 4, 5), "normalized_shape": (4, 5), "weight": waves(4, 5, start=1.0)}),
-        *CUBES,
-        *SIZES_OF_ONE,
-        *NOTHING_BESIDE,
-        Case("outlier", {"x": outlier(2, 1025), "normalized_shape": (1025,)}),
+        *CUBE_CASES,
+        *SIZE_ONE_CASES,
+        *NO_BATCH_CASES,
+        Case("outlier", {"x": with_outliers(2, 1025), "normalized_shape": (1025,)}),
         Case("large", {"x": 1e4 * waves(2, 3), "normalized_shape": (3,)}),
         Case("no eps", {"x": 1e-6 * waves(2, 3), "normalized_shape": (3,), "weight": None, "eps": 0.0}),
         Case(
@@ -257,7 +257,7 @@ RMS_NORM = Exercise(
             {"x": waves(2, 4, 3), "normalized_shape": (3,), "weight": WEIGHT, "eps": 0.01},
             gradient=True,
         ),
-        overflowing({"x": torch.tensor([[300.0, -400, 500]]).half(), "normalized_shape": (3,)}),
+        overflow_case({"x": torch.tensor([[300.0, -400, 500]]).half(), "normalized_shape": (3,)}),
     ),
     mistakes=(
         *with_section(
@@ -443,7 +443,7 @@ def cases(bfloat16: tuple[list, list], float16: tuple[list, list]) -> tuple[Case
         Case("one token", {"x": waves(3), "weight": WEIGHT}),
         Case("four axes", {"x": waves(2, 4, 5, 3), "weight": WEIGHT}),
         Case("cube", {"x": waves(3, 3, 3), "weight": WEIGHT}),
-        Case("outlier", {"x": outlier(2, 1025), "weight": waves(1025)}),
+        Case("outlier", {"x": with_outliers(2, 1025), "weight": waves(1025)}),
         Case("large", {"x": 1e4 * waves(2, 3), "weight": WEIGHT}),
         Case("gradient", {"x": waves(2, 4, 3), "weight": WEIGHT, "eps": 0.01}, gradient=True),
     )

@@ -5,13 +5,13 @@ import torch
 from blocklab_course.checks.case import Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.recipes.one_number import A_NUMBER, number
+from blocklab_course.checks.recipes.one_number import A_NUMBER, to_number
 from blocklab_course.i18n import Text
 
 ROOT_MEAN_SQUARE = Exercise(
     name="root_mean_square",
     recipe=lambda: 12.5**0.5,
-    evaluate=lambda rms: lambda x: x / number(rms),
+    evaluate=lambda rms: lambda x: x / to_number(rms),
     expects=A_NUMBER,
     names={"result": Text(en="x divided by your number", zh="x 除以你给的数")},
     cases=(Case("token", {"x": torch.tensor([3.0, 4.0])}, tolerance=2e-3),),

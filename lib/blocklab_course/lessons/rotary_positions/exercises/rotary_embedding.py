@@ -10,15 +10,15 @@ from blocklab_course.checks.case import Advice, Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import exclusive, with_section, wrong
 from blocklab_course.checks.recipes.frequencies import (
+    ANGLE_TOLERANCE,
     AS_PUBLISHED,
-    CLOSE,
     COLUMN_MISTAKES,
-    FAR,
+    FAR_POSITIONS,
     FREQUENCY_MISTAKES,
     SPEED_MISTAKES,
-    falling,
-    of_the_half,
-    of_the_pair,
+    falling_frequency,
+    half_split_exponent,
+    pair_exponent,
 )
 from blocklab_course.checks.recipes.numbers import waves
 from blocklab_course.checks.recipes.passthrough import passthrough
@@ -65,8 +65,8 @@ def recipe(
     *,
     at: Callable = lambda positions: positions,
     given: Callable = passthrough,
-    exponent: Callable = of_the_pair,
-    frequency: Callable = falling,
+    exponent: Callable = pair_exponent,
+    frequency: Callable = falling_frequency,
     times: Callable = every_with_every,
     quarter: Callable = quarter_turn,
     turn: Callable = turned,
@@ -124,13 +124,13 @@ def alternating(y: Tensor, _x: Tensor) -> Tensor:
 
 
 PAIR_MISTAKES = (
-    wrong("pairs-of-halves", exponent=of_the_half, quarter=quarter_turn_of_halves).hint(
+    wrong("pairs-of-halves", exponent=half_split_exponent, quarter=quarter_turn_of_halves).hint(
         en="You pair feature i with feature i + d/2, as most of Hugging Face's models do. That is valid with weights "
         "made for it; this exercise pairs neighbours, 2i with 2i + 1, as Meta's code does.",
         zh="你让特征 i 与特征 i + d/2 配对，Hugging Face 的多数模型就是这样。"
         "只要权重与之相配，这也是对的；本练习让相邻的特征 2i 与 2i + 1 配对，与 Meta 的代码一致。",
     ),
-    wrong("angles-of-halves", exponent=of_the_half).hint(
+    wrong("angles-of-halves", exponent=half_split_exponent).hint(
         en="You rotate neighbours, but lay out the angles for the other pairing, i with i + d/2. The two features of a "
         "pair need the same angle: each angle twice in a row.",
         zh="你旋转的是相邻特征，角度却按另一种配对排列，即 i 与 i + d/2。"
@@ -148,7 +148,7 @@ PAIR_MISTAKES = (
         "每个特征应当回到原来的位置，两者交替排列：`stack` 的轴是 −1。",
         line="y = torch.stack(rotated, -1).flatten(-2)",
     ),
-    wrong("halves-put-between", exponent=of_the_half, quarter=quarter_turn_of_halves, finish=alternating).hint(
+    wrong("halves-put-between", exponent=half_split_exponent, quarter=quarter_turn_of_halves, finish=alternating).hint(
         en="You cut x into halves and put the results back in turns (`stack`), so features change places. Cut as you "
         "put back: every second feature, `x[..., 0::2]` and `x[..., 1::2]`.",
         zh="你把 x 切成前后两半，放回去时却用 `stack` 让两者交替，特征换了位置。怎样放回，就怎样切开："
@@ -320,26 +320,36 @@ ROTARY_EMBEDDING = Exercise(
         Case(
             "small",
             {"x": torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8]]), "positions": torch.tensor([0, 2])},
-            tolerance=CLOSE,
+            tolerance=ANGLE_TOLERANCE,
         ),
-        Case("wider", {"x": waves(3, 8), "positions": torch.arange(3), "base": 50.0}, tolerance=CLOSE),
-        Case("other base", {"x": waves(2, 6), "positions": torch.tensor([1, 2]), "base": 100.0}, tolerance=CLOSE),
+        Case("wider", {"x": waves(3, 8), "positions": torch.arange(3), "base": 50.0}, tolerance=ANGLE_TOLERANCE),
+        Case(
+            "other base",
+            {"x": waves(2, 6), "positions": torch.tensor([1, 2]), "base": 100.0},
+            tolerance=ANGLE_TOLERANCE,
+        ),
         Case(
             "late",
             {"x": torch.tensor([[1.0, 0, 1, 0], [1, 0, 1, 0]]), "positions": torch.tensor([5, 7])},
-            tolerance=CLOSE,
+            tolerance=ANGLE_TOLERANCE,
         ),
         Case(
             "same size, other base",
             {"x": torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8]]), "positions": torch.tensor([0, 2]), "base": 50.0},
-            tolerance=CLOSE,
+            tolerance=ANGLE_TOLERANCE,
         ),
-        Case("in any order", {"x": waves(3, 4), "positions": torch.tensor([6, 1, 1])}, tolerance=CLOSE),
-        Case("heads", {"x": waves(2, 3, 5, 4), "positions": torch.arange(5)}, tolerance=CLOSE),
-        Case("one head", {"x": waves(2, 1, 3, 4), "positions": torch.arange(3)}, tolerance=CLOSE),
-        Case("one new token", {"x": waves(2, 3, 1, 4), "positions": torch.tensor([7])}, tolerance=CLOSE),
-        Case("as many heads as tokens", {"x": waves(2, 4, 4, 6), "positions": torch.arange(4)}, tolerance=CLOSE),
-        Case("one token", {"x": torch.tensor([[1.0, 0, 1, 0]]), "positions": torch.tensor([3])}, tolerance=CLOSE),
+        Case("in any order", {"x": waves(3, 4), "positions": torch.tensor([6, 1, 1])}, tolerance=ANGLE_TOLERANCE),
+        Case("heads", {"x": waves(2, 3, 5, 4), "positions": torch.arange(5)}, tolerance=ANGLE_TOLERANCE),
+        Case("one head", {"x": waves(2, 1, 3, 4), "positions": torch.arange(3)}, tolerance=ANGLE_TOLERANCE),
+        Case("one new token", {"x": waves(2, 3, 1, 4), "positions": torch.tensor([7])}, tolerance=ANGLE_TOLERANCE),
+        Case(
+            "as many heads as tokens", {"x": waves(2, 4, 4, 6), "positions": torch.arange(4)}, tolerance=ANGLE_TOLERANCE
+        ),
+        Case(
+            "one token",
+            {"x": torch.tensor([[1.0, 0, 1, 0]]), "positions": torch.tensor([3])},
+            tolerance=ANGLE_TOLERANCE,
+        ),
         Case(
             "float16",
             {"x": torch.tensor([[1.0, 2, 3, 4]]).half(), "positions": torch.tensor([2])},
@@ -354,13 +364,13 @@ ROTARY_EMBEDDING = Exercise(
             "gradient",
             {"x": waves(2, 3, 6), "positions": torch.tensor([0, 2, 5]), "base": 100.0},
             gradient=True,
-            tolerance=CLOSE,
+            tolerance=ANGLE_TOLERANCE,
         ),
         Case(
             "far-positions",
             {"x": torch.tensor([[1.0, 0, 1, 0, 1, 0]]), "positions": torch.tensor([100000])},
             tolerance=2e-5,
-            advice=Advice(FAR, within=5e-2),
+            advice=Advice(FAR_POSITIONS, within=5e-2),
         ),
         Case(
             "between-positions",

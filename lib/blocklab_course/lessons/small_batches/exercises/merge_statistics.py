@@ -9,7 +9,7 @@ from blocklab import batch_statistics
 from blocklab_course.checks.case import Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import exclusive, with_section, wrong
-from blocklab_course.checks.recipes.normalizing import far_from_zero
+from blocklab_course.checks.recipes.normalizing import offset_case
 from blocklab_course.checks.recipes.numbers import waves
 from blocklab_course.i18n import Text
 
@@ -271,7 +271,7 @@ MERGE_STATISTICS = Exercise(
         Case("one channel", waving(3, 5, 2, 1)),
         Case("large", parts(2, [2e4], [2e8], 4, [-5e4], [8e8])),
         Case("gradient", waving(7, 4, 2, 3), gradient=True),
-        far_from_zero(lambda offset: parts(2, [offset + 2], [2.0], 4, [offset + 5], [8.0]), OFFSET),
+        offset_case(lambda offset: parts(2, [offset + 2], [2.0], 4, [offset + 5], [8.0]), OFFSET),
     ),
     mistakes=(
         *with_section(PARTS, *MEAN_MISTAKES, line="mean = mean_a + delta * (count_b / count)"),

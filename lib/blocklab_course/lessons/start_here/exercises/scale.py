@@ -6,13 +6,13 @@ from blocklab.normalization import layer_norm
 from blocklab_course.checks.case import Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.recipes.one_number import A_NUMBER, number
+from blocklab_course.checks.recipes.one_number import A_NUMBER, to_number
 from blocklab_course.i18n import Text
 
 SCALE = Exercise(
     name="scale",
     recipe=lambda: 1e-5**0.5,
-    evaluate=lambda scale: lambda: layer_norm(number(scale) * torch.tensor([1.0, 2, 3, 4]), (4,))[-1],
+    evaluate=lambda scale: lambda: layer_norm(to_number(scale) * torch.tensor([1.0, 2, 3, 4]), (4,))[-1],
     expects=A_NUMBER,
     names={"result": Text(en="length of the last bar", zh="最后一根柱子的长度")},
     cases=(Case("bar", {}, tolerance=1e-2),),

@@ -15,7 +15,7 @@ from blocklab_course.checks.case import Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import with_section, wrong
 from blocklab_course.checks.modules import UnsupportedModule, load_weights
-from blocklab_course.checks.outcome import close
+from blocklab_course.checks.outcome import is_close
 from blocklab_course.checks.recipes.numbers import waves
 from blocklab_course.checks.results import Unsupported, to_plain
 from blocklab_course.checks.timeout import Interrupted
@@ -101,13 +101,13 @@ def in_eval_mode(module: nn.Module, _exercise: Exercise, arguments: dict[str, ob
         once, again = to_plain(call()), to_plain(call())
     if isinstance(once, Unsupported):
         return once
-    if not close(once, again, SAME):
+    if not is_close(once, again, SAME):
         raise TwoCallsDiffer(str(DIFFER))
     if norm_first == bool(getattr(module, "norm_first", False)):
         return once
     module.norm_first = norm_first
     other = to_plain(call())
-    if close(other, once, SAME):
+    if is_close(other, once, SAME):
         raise UnsupportedModule
     return other
 

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from blocklab_course.checks.case import AN_EMPTY_INPUT, Case
+from blocklab_course.checks.case import EMPTY_INPUT_ADVICE, Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import exclusive, with_section, wrong
 from blocklab_course.checks.recipes.numbers import waves
@@ -327,7 +327,7 @@ CASES = (
     Case("one token", {"x": waves(2, 1, 4)} | LIKE_A_TRANSFORMER),
     Case("cube", {"x": waves(3, 3, 3)} | LIKE_A_TRANSFORMER),
     Case("given back", {"x": torch.tensor([[1.0, 2]])} | dict.fromkeys(IN_THE_HEAD, as_it_is)),
-    Case("nothing", {"x": torch.zeros(0, 3, 4)} | LIKE_A_TRANSFORMER, advice=AN_EMPTY_INPUT),
+    Case("nothing", {"x": torch.zeros(0, 3, 4)} | LIKE_A_TRANSFORMER, advice=EMPTY_INPUT_ADVICE),
     Case("gradient", {"x": waves(3, 4)} | LIKE_A_TRANSFORMER, gradient=True),
 )
 PANEL = Text(

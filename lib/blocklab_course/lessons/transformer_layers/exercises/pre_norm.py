@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from blocklab_course.checks.case import AN_EMPTY_INPUT, Case
+from blocklab_course.checks.case import EMPTY_INPUT_ADVICE, Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import wrong
 from blocklab_course.checks.recipes.numbers import waves
@@ -124,7 +124,7 @@ PRE_NORM = Exercise(
         Case("one token", {"x": waves(2, 1, 4)} | LIKE_A_TRANSFORMER),
         Case("cube", {"x": waves(3, 3, 3)} | LIKE_A_TRANSFORMER),
         Case("given back", {"x": torch.tensor([[1.0, 2]]), "sublayer": as_it_is, "norm": as_it_is}),
-        Case("nothing", {"x": torch.zeros(0, 3, 4)} | LIKE_A_TRANSFORMER, advice=AN_EMPTY_INPUT),
+        Case("nothing", {"x": torch.zeros(0, 3, 4)} | LIKE_A_TRANSFORMER, advice=EMPTY_INPUT_ADVICE),
         Case("gradient", {"x": waves(3, 4)} | LIKE_A_TRANSFORMER, gradient=True),
     ),
     mistakes=(*PRE_NORM_MISTAKES, *NEITHER),

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from blocklab_course.checks.case import AN_EMPTY_INPUT, Case
+from blocklab_course.checks.case import EMPTY_INPUT_ADVICE, Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import exclusive, with_section, wrong
 from blocklab_course.checks.recipes.numbers import waves
@@ -289,7 +289,7 @@ SANDWICH_LAYER = Exercise(
         Case("one token", {"x": waves(2, 1, 4)} | PARTS),
         Case("cube", {"x": waves(3, 3, 3)} | PARTS),
         Case("given back", {"x": torch.tensor([[1.0, 2]])} | dict.fromkeys(NUMBERS, as_it_is)),
-        Case("nothing", {"x": torch.zeros(0, 3, 4)} | PARTS, advice=AN_EMPTY_INPUT),
+        Case("nothing", {"x": torch.zeros(0, 3, 4)} | PARTS, advice=EMPTY_INPUT_ADVICE),
         Case("gradient", {"x": waves(3, 4)} | PARTS, gradient=True),
     ),
     mistakes=(

@@ -6,7 +6,7 @@ from blocklab._validation import check_axes
 from blocklab_course.checks.case import Case
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.recipes.axes import means
+from blocklab_course.checks.recipes.axes import compare_by_means
 from blocklab_course.i18n import Text
 
 AXES = Text(
@@ -18,7 +18,7 @@ AXES = Text(
 FEATURE_AXES = Exercise(
     name="feature_axes",
     recipe=lambda: (0, 1),
-    evaluate=means(check_axes),
+    evaluate=compare_by_means(check_axes),
     expects=AXES,
     names={"result": Text(en="mean", zh="均值")},
     cases=(Case("texts", {"x": torch.tensor([[[1.0, 200], [2, 100], [6, 600]], [[3, 400], [9, 300], [3, 200]]])}),),

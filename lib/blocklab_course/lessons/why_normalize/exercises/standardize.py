@@ -17,13 +17,13 @@ from blocklab_course.checks.recipes.normalizing import (
     KEEPDIM_MISTAKES,
     SPREAD_MISTAKES,
     divide,
-    far_from_zero,
     mean,
+    offset_case,
     select,
     subtract,
     variance,
 )
-from blocklab_course.checks.recipes.numbers import outlier, waves
+from blocklab_course.checks.recipes.numbers import waves, with_outliers
 from blocklab_course.checks.recipes.passthrough import passthrough
 from blocklab_course.i18n import Text
 
@@ -252,11 +252,11 @@ STANDARDIZE = Exercise(
         Case("the middle from the end", {"x": waves(2, 3, 4, 5), "axes": (-2, 1)}),
         Case("sizes of 1", {"x": waves(2, 3, 1, 1), "axes": (1, -1)}),
         Case("one number each", {"x": waves(3, 1), "axes": -1}),
-        Case("outlier", {"x": outlier(2, 1025), "axes": -1}),
+        Case("outlier", {"x": with_outliers(2, 1025), "axes": -1}),
         Case("large", {"x": 1e4 * waves(3, 5), "axes": -1}),
         Case("no eps", {"x": 1e-6 * waves(3, 5), "axes": 1, "eps": 1e-12}),
         Case("gradient", {"x": waves(2, 4, 3), "axes": (0, 1), "eps": 0.01}, gradient=True),
-        far_from_zero(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "axes": -1}),
+        offset_case(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "axes": -1}),
     ),
     mistakes=(
         *with_section(WHICH_AXIS, *AXES_MISTAKES, MEAN_WITHOUT, line=MEAN),
