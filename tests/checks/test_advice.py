@@ -56,7 +56,7 @@ def other_numbers(result):
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("spoil", [stops, another_shape, another_type, other_numbers])
 @pytest.mark.parametrize(("exercise", "case"), ADVISING)
-def test_another_fault_on_the_same_input_is_not_forgiven(exercise, case, spoil):
+def test_advice_does_not_excuse_other_faults_on_its_input(exercise, case, spoil):
     milder = [case.advice.milder] * (case.advice.milder is not None)
     candidate = spoilt_on(exercise, spoil, case.arguments, *milder)
     verdict = check_against(exercise, candidate, patience=60)  # the largest input takes a busy machine long
@@ -65,9 +65,9 @@ def test_another_fault_on_the_same_input_is_not_forgiven(exercise, case, spoil):
     assert forgiven == (case.name in verdict.advice)
 
 
-@pytest.mark.parametrize(("exercise", "case"), [one for one in ADVISING if one.values[1].advice.like])
-def test_what_the_advice_describes_is_forgiven_and_told(exercise, case):
-    for weak in case.advice.like:
+@pytest.mark.parametrize(("exercise", "case"), [one for one in ADVISING if one.values[1].advice.weak_functions])
+def test_described_weakness_passes_with_advice(exercise, case):
+    for weak in case.advice.weak_functions:
 
         def candidate(*given, weak=weak):
             arguments = list(case.arguments.values())

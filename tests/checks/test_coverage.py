@@ -107,18 +107,18 @@ def flat_beside_another(x):
 
 
 @EACH
-def test_every_kind_of_input_is_there(exercise):
+def test_exercise_has_every_kind_of_input(exercise):
     missing = [kind for kind, found in kinds(exercise) if not found]
     assert set(missing) <= exercise.exempt.keys()
 
 
 @EACH
-def test_an_exercise_does_without_what_is_a_kind_and_says_why(exercise):
+def test_exemptions_name_known_kinds_and_give_reasons(exercise):
     assert set(exercise.exempt) <= {kind for kind, _found in kinds(exercise)}
     assert all(exercise.exempt.values())
 
 
 @EACH
-def test_float64_is_compared_to_twelve_digits(exercise):
+def test_float64_cases_have_tight_tolerance(exercise):
     wide = [case for case in exercise.all_cases if case.name == "float64"]
     assert all(case.tolerance == 1e-12 for case in wide)

@@ -67,7 +67,7 @@ def not_implemented(x, shape, weight=None, bias=None, eps=1e-5):
 
 
 @pytest.mark.parametrize("stub", [None, ..., empty, dots, returns_dots, not_implemented])
-def test_a_stub_is_not_an_error(stub, reader):
+def test_stub_is_not_written_yet(stub, reader):
     verdict = check("layer_norm", stub)
     assert (verdict.passed, verdict.mistake, verdict.failures) == (False, "not-written-yet", 0)
     assert str(MESSAGES["not-written-yet"]) in str(verdict)
@@ -129,7 +129,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("candidate", "mistake", "word"), BAD.values(), ids=BAD)
-def test_what_is_wrong_is_said(candidate, mistake, word, reader):
+def test_names_general_faults(candidate, mistake, word, reader):
     verdict = check("layer_norm", candidate, patience=60)
     assert (verdict.passed, verdict.mistake) == (False, mistake)
     assert word in str(verdict)
@@ -138,18 +138,18 @@ def test_what_is_wrong_is_said(candidate, mistake, word, reader):
     assert bool(HAN.search(str(verdict))) == (reader == "zh")
 
 
-def test_a_complaint_equals_itself_alone_as_every_exception_does():
+def test_cannot_compare_is_equal_only_to_itself():
     assert len({CannotCompare("stopped", {}), CannotCompare("stopped", {})}) == 2
 
 
-def test_an_error_names_the_learners_own_line(reader):
+def test_error_names_line_of_learner(reader):
     verdict = check("layer_norm", misspelt)
     line = misspelt.__code__.co_firstlineno + 1
     assert f"{line}" in str(verdict)
     assert "AttributeError" in str(verdict)
 
 
-def test_an_error_inside_torch_is_traced_to_the_line_that_called_it():
+def test_error_inside_torch_names_calling_line():
     def transposes(x, shape, weight=None, bias=None, eps=1e-5):
         return F.layer_norm(x.T, (99,))
 
@@ -161,19 +161,19 @@ def endless(x, shape, weight=None, bias=None, eps=1e-5):
         x = x + 0
 
 
-def test_an_endless_loop_is_stopped(reader):
+def test_stops_endless_loop(reader):
     verdict = check("layer_norm", endless, patience=0.2)
     assert (verdict.passed, verdict.mistake) == (False, "interrupted")
 
 
-def test_nothing_interrupts_later():
+def test_time_limit_ends_with_check():
     check("layer_norm", layer_norm, patience=0.05)
     until = time.monotonic() + 0.2
     while time.monotonic() < until:
         pass
 
 
-def test_an_unknown_exercise_names_the_nearest(reader):
+def test_unknown_exercise_suggests_nearest_name(reader):
     with pytest.raises(ValueError, match="layer_norm"):
         check("layernorm", layer_norm)
 
@@ -194,7 +194,7 @@ def spoils_its_input(x, *rest):
     return y
 
 
-def test_a_right_result_does_not_excuse_a_spoiled_input():
+def test_right_result_does_not_excuse_mutated_input():
     assert check("layer_norm", spoils_its_input).mistake == "mutates-input"
 
 
@@ -207,7 +207,7 @@ def keeps_graph(x, running_mean, running_var, weight=None, bias=None, training=F
     return y
 
 
-def test_a_graph_is_seen_where_the_numbers_are_right(reader):
+def test_right_numbers_do_not_excuse_kept_graph(reader):
     verdict = check("batch_norm", keeps_graph)
     assert verdict.mistake == "graph-kept"
     assert "`running_mean`" in str(verdict)
@@ -216,7 +216,7 @@ def test_a_graph_is_seen_where_the_numbers_are_right(reader):
 @pytest.mark.parametrize(
     ("exercise", "module"), [("rms_norm", nn.LayerNorm(3)), ("layer_norm", Gamma()), ("group_norm", nn.Identity())]
 )
-def test_a_module_of_which_nothing_was_seen_does_not_pass(exercise, module, reader):
+def test_module_that_fits_no_input_does_not_pass(exercise, module, reader):
     verdict = check(exercise, module)
     assert not verdict.passed
 
@@ -224,7 +224,7 @@ def test_a_module_of_which_nothing_was_seen_does_not_pass(exercise, module, read
 # What is right
 
 
-def test_right_is_said(reader):
+def test_right_function_passes(reader):
     verdict = check("layer_norm", layer_norm)
     assert verdict
     assert verdict.mistake is None
@@ -240,24 +240,24 @@ def test_right_is_said(reader):
         ("outputs_that_move", (27, 36, 9, 18, 4), "Right.", "正确。"),
     ],
 )
-def test_of_an_answer_it_is_said_what_comes_of_it(exercise, answer, en, zh, reader):
+def test_right_answer_shows_its_result(exercise, answer, en, zh, reader):
     """A count of inputs would say nothing where no function was handed in."""
     assert check(exercise, answer).messages == ({"en": en, "zh": zh}[reader],)
 
 
-def test_a_text_is_told_from_a_number(reader):
+def test_string_is_shown_in_quotation_marks(reader):
     assert "`'0.003'`" in check("scale", "0.003").messages[0]
     assert {"en": "quotation marks", "zh": "引号"}[reader] in check("scale", "0.003").messages[0]
 
 
 @pytest.mark.parametrize("made", [lambda x: torch.relu, lambda x: nn.ReLU(x)], ids=["function", "Module"])
-def test_a_function_that_was_not_called_is_told_as_such(made, reader):
+def test_returned_function_was_not_called(made, reader):
     told = check("relu", made)
     assert told.mistake == "wrong-type"
     assert "`f(x)`" in told.messages[0]
 
 
-def test_prints_are_shown_once(capsys):
+def test_shows_prints_once(capsys):
     def prints(*arguments):
         print("here I am")
         return layer_norm(*arguments)
@@ -266,7 +266,7 @@ def test_prints_are_shown_once(capsys):
     assert capsys.readouterr().out == "here I am\n"
 
 
-def test_a_check_leaves_no_trace():
+def test_check_restores_module_and_random_state():
     state, threads = torch.get_rng_state(), torch.get_num_threads()
     module = nn.LayerNorm(3)
     before = {name: x.clone() for name, x in module.state_dict().items()}
@@ -276,14 +276,14 @@ def test_a_check_leaves_no_trace():
     assert threads == torch.get_num_threads()
 
 
-def test_gradients_are_compared_under_no_grad_too():
+def test_compares_gradients_under_no_grad():
     with torch.no_grad():
         assert check("layer_norm", layer_norm).passed
         assert check("layer_norm", detached).mistake == "not-differentiable"
         assert not torch.is_grad_enabled()
 
 
-def test_a_module_is_handed_back_as_it_was():
+def test_check_restores_module_settings():
     module = nn.BatchNorm1d(3, momentum=0.3)
     before = {name: x.clone() for name, x in module.state_dict().items()}
     assert check("batch_norm", module).passed
@@ -292,7 +292,7 @@ def test_a_module_is_handed_back_as_it_was():
     assert isinstance(module.weight, nn.Parameter)
 
 
-def test_a_module_that_takes_few_inputs_is_told_so(reader):
+def test_module_verdict_counts_left_out_inputs(reader):
     verdict = check("batch_norm", nn.BatchNorm1d(3))  # takes no pictures
     assert verdict.passed
     assert re.search(r"\d", verdict.messages[1])
@@ -302,14 +302,14 @@ def test_a_module_that_takes_few_inputs_is_told_so(reader):
 # What is wrong, and shown
 
 
-def test_two_mistakes_at_once_are_both_named(reader):
+def test_names_two_mistakes_at_once(reader):
     verdict = check("layer_norm", outside_and_unbiased)
     assert verdict.mistake == "eps-outside-root+unbiased-variance"
     hints = [EXERCISES["layer_norm"].mistake(name).hint for name in verdict.mistake.split("+")]
     assert [str(hint) for hint in hints] == list(verdict.messages[1:])
 
 
-def test_three_at_once_are_named_too():
+def test_names_three_mistakes_at_once():
     def last_axis(x, shape, *rest):
         return outside_and_unbiased(x, (1,), *rest)
 
@@ -317,7 +317,7 @@ def test_three_at_once_are_named_too():
     assert set(names) == {"last-axis-only", "eps-outside-root", "unbiased-variance"}
 
 
-def test_the_smallest_telling_input_is_shown_with_both_results():
+def test_shows_input_and_both_results():
     verdict = check("layer_norm", EXERCISES["layer_norm"].variant(EXERCISES["layer_norm"].mistake("eps-outside-root")))
     assert dict(verdict.counterexample.arguments) == {"x": "[[0.001, 0.002, 0.003, 0.004]]", "normalized_shape": "(4,)"}
     assert verdict.counterexample.yours == "[[-1.33, -0.4432, 0.4432, 1.33]]"
@@ -336,19 +336,19 @@ HALVED = {"en": "You halve it.", "zh": "你把它减半了。"}
         (wrong("halved", half=2).hint(**HALVED), lambda x: x**2, "4"),
     ],
 )
-def test_of_a_known_mistake_the_named_or_first_wrong_input_is_shown_of_an_unknown_one_the_smallest(row, attempt, shown):
+def test_chooses_named_first_or_smallest_wrong_input(row, attempt, shown):
     inputs = {"one": torch.zeros(1), "two": torch.full((2,), 2.0), "three": torch.full((3,), 3.0), "four": 4.0}
     exercise = Exercise(
         name="same",
         recipe=lambda x, *, half=1: x / half,
         cases=tuple(Case(name, {"x": x}) for name, x in inputs.items()),
         mistakes=(row,),
-        line="",
+        hint_line="",
     )
     assert check_against(exercise, attempt).counterexample.arguments == (("x", shown),)
 
 
-def test_of_a_large_result_the_first_wrong_row_is_shown():
+def test_shows_first_wrong_row_of_large_result():
     def spoils_one_row(x, shape, *rest):
         y = layer_norm(x, shape, *rest)
         return y if x.dim() < 3 else torch.cat([y[:-1], y[-1:] * torch.linspace(1, 2, x.shape[1])[:, None]])
@@ -359,7 +359,7 @@ def test_of_a_large_result_the_first_wrong_row_is_shown():
         recipe=lambda x, shape: layer_norm(x, shape),
         cases=(Case("large", {"x": torch.arange(30.0).view(2, 5, 3).square(), "shape": (3,)}),),
         mistakes=(),
-        line="",
+        hint_line="",
     )
     verdict = check_against(exercise, spoils_one_row)
     assert "[1, 1]" in verdict.counterexample.what
@@ -370,21 +370,21 @@ def test_of_a_large_result_the_first_wrong_row_is_shown():
     ("shape", "at", "part"),
     [((1025,), 7, "[7:11]"), ((2, 1025), 1030, "[1, 5:9]"), ((5000, 3), 14998, "[4999]"), ((40,), 39, "[36:40]")],
 )
-def test_of_a_long_row_the_first_wrong_numbers_are_shown(shape, at, part):
+def test_shows_first_wrong_numbers_of_long_row(shape, at, part):
     def spoils_one(x):
         y = 2 * x
         y.view(-1)[at] = -1
         return y
 
     case = Case("long", {"x": torch.ones(shape)})
-    exercise = Exercise(name="long", lesson="", recipe=lambda x: 2 * x, cases=(case,), mistakes=(), line="")
+    exercise = Exercise(name="long", lesson="", recipe=lambda x: 2 * x, cases=(case,), mistakes=(), hint_line="")
     verdict = check_against(exercise, spoils_one)
     assert part in verdict.counterexample.what
     assert "-1" in verdict.counterexample.yours
     assert "-1" not in verdict.counterexample.expected
 
 
-def test_a_wrong_type_is_told_alone_only_of_right_numbers():
+def test_wrong_dtype_also_reports_wrong_numbers():
     def told(factor):
         return check("layer_norm", lambda *given: factor * layer_norm(*given).double()).messages
 
@@ -392,21 +392,21 @@ def test_a_wrong_type_is_told_alone_only_of_right_numbers():
     assert told(1)[0] == told(2)[0]
 
 
-def test_only_the_very_input_is_told_as_returned():
+def test_input_returned_requires_exact_equality():
     for factor, name in ((1.0, "input-returned"), (1 - 5e-6, None)):
         assert check("layer_norm", lambda x, *_rest, factor=factor: factor * x).mistake == name
 
 
 @pytest.mark.parametrize("sequence", [tuple, list])
-def test_several_results_may_come_as_a_tuple_or_a_list(sequence):
+def test_accepts_several_results_as_tuple_or_list(sequence):
     recipe = lambda x: (x + 1, x + 2)  # noqa: E731
     case = Case("pair", {"x": torch.arange(3.0)})
-    exercise = Exercise(name="pair", lesson="", recipe=recipe, cases=(case,), mistakes=(), line="")
+    exercise = Exercise(name="pair", lesson="", recipe=recipe, cases=(case,), mistakes=(), hint_line="")
     assert check_against(exercise, lambda x: sequence(recipe(x)))
     assert check("layer_norm", lambda *given: sequence([layer_norm(*given)])).mistake == "wrong-type"
 
 
-def test_values_that_look_alike_are_shown_with_more_digits():
+def test_similar_values_are_shown_with_more_digits():
     def slightly_off(*arguments):
         return layer_norm(*arguments) * (1 + 3e-5)
 
@@ -417,48 +417,48 @@ def test_values_that_look_alike_are_shown_with_more_digits():
 # Stuck
 
 
-def test_help_grows_with_the_failures_of_one_kind():
+def test_help_grows_with_repeated_failures():
     exercise, wrong = EXERCISES["layer_norm_by_axes"], lambda x, shape: F.layer_norm(x, x.shape)
     texts = [str(check(exercise.name, wrong)) for _ in range(3)]
-    assert [exercise.line in text for text in texts] == [False, True, True]
+    assert [exercise.hint_line in text for text in texts] == [False, True, True]
     assert [str(exercise.panel) in text for text in texts] == [False, False, True]
     assert [str(exercise.section) in text for text in texts] == [True, True, True]
 
 
-def test_a_row_with_a_section_and_a_line_of_its_own_shows_these():
+def test_mistake_overrides_section_and_hint_line():
     here, there = Text(en="here", zh="这里"), Text(en="there", zh="那里")
     exercise = Exercise(
         name="of rows",
         recipe=lambda x, *, half=1, added=0: x / half + added,
         cases=(Case("one", {"x": torch.tensor([4.0])}),),
         mistakes=(
-            wrong("halved", half=2).hint(**HALVED, section=there, line="x"),
+            wrong("halved", half=2).hint(**HALVED, section=there, hint_line="x"),
             wrong("one-more", added=1).hint(en="One more.", zh="多了 1。"),
         ),
-        line="x + 0",
+        hint_line="x + 0",
         section=here,
     )
     for attempt, section, line in ((lambda x: x / 2, there, "x"), (lambda x: x + 1, here, "x + 0")):
         first, second = (check_against(exercise, attempt) for _ in range(2))
         assert (first.section, second.section) == (section, section)
-        assert (first.line, second.line) == (None, line)
+        assert (first.hint_line, second.hint_line) == (None, line)
     assert check_against(exercise, lambda x: x / 2 + 1).section == there  # both at once: the first of them
 
 
-def test_an_answer_that_is_one_number_is_not_given_away_before_the_third_failure():
+def test_number_is_revealed_at_third_failure():
     verdicts = [check("values_per_mean", 17) for _ in range(3)]
     assert ["64" in str(verdict) for verdict in verdicts] == [False, False, True]
     assert ["64" in verdict.html() for verdict in verdicts] == [False, False, True]
     assert all("17" in str(verdict) for verdict in verdicts)
 
 
-def test_the_id_of_a_mistake_stands_in_english_alone():
+def test_headline_shows_mistake_id_only_in_english():
     assert "(not-written-yet)" in check("layer_norm", ...).headline
     with i18n.use_language("zh"):
         assert check("layer_norm", ...).headline == "… layer_norm"
 
 
-def test_what_shows_a_weakness_is_folded_under_its_advice():
+def test_counterexample_of_weakness_is_folded_under_advice():
     verdict = check("layer_norm", ADVISED["layer_norm"]["in the input's type"][0])
     assert verdict.passed
     assert "nan" not in str(verdict)
@@ -467,7 +467,7 @@ def test_what_shows_a_weakness_is_folded_under_its_advice():
     assert "(float16)" in verdict.counterexample.arguments[0][1]
 
 
-def test_another_mistake_and_success_begin_anew():
+def test_other_mistake_or_success_resets_failures():
     name, one, other = "layer_norm_by_axes", lambda x, shape: F.layer_norm(x, x.shape), lambda x, shape: x
     assert [check(name, f).failures for f in (one, one, other, one)] == [1, 2, 1, 1]
     check(name, F.layer_norm)
@@ -477,7 +477,7 @@ def test_another_mistake_and_success_begin_anew():
 # Saved form
 
 
-def test_a_verdict_is_saved_as_text_html_and_data(reader):
+def test_mimebundle_has_text_html_and_data(reader):
     bundle = check("layer_norm", outside_and_unbiased)._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html", MIME}
     assert bundle[MIME].keys() == {"exercise", "passed", "mistake", "advice", "version"}
@@ -485,7 +485,7 @@ def test_a_verdict_is_saved_as_text_html_and_data(reader):
     assert "<table>" in bundle["text/html"]
 
 
-def test_who_grades_by_errors_is_told_what_the_verdict_says():
+def test_must_pass_raises_with_verdict():
     verdict = check("swish", lambda x, beta=1.0: x)
     with pytest.raises(AssertionError) as refused:
         verdict.must_pass()
@@ -494,7 +494,7 @@ def test_who_grades_by_errors_is_told_what_the_verdict_says():
     assert check("swish", lambda x, beta=1.0: x * torch.sigmoid(beta * x)).must_pass() is None
 
 
-def test_html_escapes_what_the_learner_wrote():
+def test_html_escapes_error_message():
     def bad(x, shape, weight=None, bias=None, eps=1e-5):
         raise ValueError("<script>alert(1)</script>")
 
@@ -524,12 +524,12 @@ def test_html_escapes_what_the_learner_wrote():
         ("a", 1, False),
     ],
 )
-def test_close(x, y, same):
+def test_is_close(x, y, same):
     assert is_close(x, y, 1e-5) is same
 
 
 @pytest.mark.parametrize("size", [1.0, 1e-300, 1e300])
-def test_close_is_what_torch_calls_close_by_the_largest_finite_number(size):
+def test_is_close_matches_torch_allclose(size):
     """Three numbers, of which some are zero, no number or infinite, against others and against nearly the same."""
     some = torch.tensor([1.0, -1.0, 0.1, 0.0, -0.0, float("nan"), float("inf"), float("-inf")], dtype=torch.float64)
     for x in size * torch.cartesian_prod(some, some, some):
@@ -543,13 +543,13 @@ def squares(x, shape, weight=None, bias=None, eps=1e-5):
     return (x - x.meen()) ** 2 / eps**2
 
 
-def test_stars_in_the_learners_line_are_no_bold():
+def test_stars_in_code_are_not_bold():
     verdict = check("layer_norm", squares)
     assert "return (x - x.meen()) ** 2 / eps**2" in str(verdict)
     assert "<code>return (x - x.meen()) ** 2 / eps**2</code>" in verdict.html()
 
 
-def test_bold_in_a_hint_is_shown_as_such():
+def test_bold_in_hint_becomes_html():
     verdict = check("batch_norm", EXERCISES["batch_norm"].variant(EXERCISES["batch_norm"].mistake("momentum-of-keras")))
     assert "**" not in str(verdict)
     assert "<strong>" in verdict.html().partition("</strong>")[2]
@@ -564,12 +564,12 @@ def test_bold_in_a_hint_is_shown_as_such():
         ("a < b", "a &lt; b", "a < b"),
     ],
 )
-def test_marks(text, html, plain):
+def test_converts_marks_to_html_and_text(text, html, plain):
     assert to_html(text) == html
     assert to_text(text) == plain
 
 
-def test_the_panel_is_named_without_stars():
+def test_panel_name_is_italic_in_html_only():
     wrong = EXERCISES["rms_norm"].variant(EXERCISES["rms_norm"].mistakes[0])
     for _ in range(3):
         verdict = check("rms_norm", wrong)

@@ -247,14 +247,14 @@ ASLEEP = [sleeps, sleeps_again, waits]
 
 
 @pytest.mark.parametrize("loop", AWAKE + ASLEEP)
-def test_what_never_ends_is_stopped(loop):
+def test_stops_endless_function(loop):
     with harmless():
         verdict = bounded(check("layer_norm", lambda x, *rest: loop(x), patience=PATIENCE))
         assert (verdict.passed, verdict.mistake) == (False, "interrupted")
 
 
 @pytest.mark.parametrize("loop", AWAKE)
-def test_it_is_stopped_outside_of_the_main_thread_too(loop):
+def test_stops_endless_function_outside_main_thread(loop):
     verdicts = []
     thread = threading.Thread(
         target=lambda: verdicts.append(check("layer_norm", lambda x, *rest: loop(x), patience=PATIENCE)), daemon=True
@@ -265,7 +265,7 @@ def test_it_is_stopped_outside_of_the_main_thread_too(loop):
         assert [verdict.mistake for verdict in verdicts] == ["interrupted"]
 
 
-def test_prints_without_end_are_shown_in_part(capsys):
+def test_truncates_endless_output(capsys):
     with harmless():
         check("layer_norm", lambda x, *rest: prints_without_end(x), patience=PATIENCE)
     shown = capsys.readouterr()
@@ -274,7 +274,7 @@ def test_prints_without_end_are_shown_in_part(capsys):
     assert shown.err == ""
 
 
-def test_what_it_logs_reaches_nobody(caplog):
+def test_suppresses_logs(caplog):
     def logs(x, *rest):
         logging.critical("here")
         return F.layer_norm(x, *rest)
@@ -313,7 +313,7 @@ SETTINGS = {
 }
 
 
-def test_no_signal_setting_keeps_it_running():
+def test_stops_endless_function_under_any_signal_setting():
     """As under `nohup … &`: no terminal, no input, and SIGINT and SIGHUP ignored from the start."""
 
     def as_in_the_background():
@@ -330,7 +330,7 @@ def test_no_signal_setting_keeps_it_running():
     )
 
 
-def test_the_stop_button_is_told_from_the_time_and_from_an_error():
+def test_distinguishes_stop_button_from_raised_interrupt():
     def pressed(x, *rest):
         signal.raise_signal(signal.SIGINT)
         return layer_norm(x, *rest)
@@ -344,7 +344,7 @@ def test_the_stop_button_is_told_from_the_time_and_from_an_error():
         assert check("layer_norm", raised).mistake == "raises"
 
 
-def test_time_is_lost_only_where_it_is_spent():
+def test_endless_loop_is_excused_only_by_its_advice():
     """A loop that never ends is a weakness on the one input whose advice says so, and a fault on every other."""
 
     def count_up(n, multiple_of):
@@ -431,7 +431,7 @@ RETURNED = {
 
 @pytest.mark.parametrize("make", RETURNED.values(), ids=RETURNED)
 @pytest.mark.filterwarnings("ignore")
-def test_whatever_is_returned_is_told_in_a_few_words(make):
+def test_describes_any_returned_value_briefly(make):
     with harmless():
         verdict = bounded(check("layer_norm", lambda x, *rest: make(x), patience=30))
         assert not verdict.passed
@@ -449,11 +449,11 @@ LIES = {
 
 
 @pytest.mark.parametrize("exercise", LIES)
-def test_nothing_returned_answers_for_itself(exercise):
+def test_returned_object_cannot_override_comparison(exercise):
     assert not bounded(check(exercise, LIES[exercise])).passed
 
 
-def test_a_result_that_is_overwritten_later_is_compared_as_it_was():
+def test_compares_result_before_it_is_overwritten():
     buffer = torch.zeros(0)
 
     def the_same_tensor_each_time(x, *rest):
@@ -496,7 +496,7 @@ RAISED = [
 
 
 @pytest.mark.parametrize("error", RAISED, ids=range(len(RAISED)))
-def test_whatever_is_raised_is_told(error):
+def test_reports_any_raised_error(error):
     def raises(x, *rest):
         raise error
 
@@ -507,7 +507,7 @@ def test_whatever_is_raised_is_told(error):
         assert "raise error" in str(verdict)
 
 
-def test_a_torch_that_warns_of_being_asked_warns_no_reader(monkeypatch):
+def test_suppresses_warnings_from_reading_settings(monkeypatch):
     """torch 2.9 does, before a check and after it: pytest turns warnings into errors here."""
 
     def asked():
@@ -520,7 +520,7 @@ def test_a_torch_that_warns_of_being_asked_warns_no_reader(monkeypatch):
     assert warnings.filters == before
 
 
-def test_memory_that_there_is_not():
+def test_reports_out_of_memory():
     with harmless():
         assert check("layer_norm", lambda x, *rest: torch.ones(10**13) + x).mistake == "raises"
 
@@ -569,7 +569,7 @@ def unfrozen():
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_whatever_a_right_function_changes_is_put_back(change):
+def test_restores_changed_settings(change):
     def changes(x, *rest):
         y = layer_norm(x, *rest)
         change()
@@ -608,7 +608,7 @@ ENTERED = {
 
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("enter", ENTERED.values(), ids=ENTERED)
-def test_a_mode_that_is_entered_and_never_left_is_left(enter, times):
+def test_leaves_modes_that_were_never_exited(enter, times):
     open_still = []
 
     def enters(x, *rest):
@@ -643,7 +643,7 @@ OPEN = []
 
 
 @pytest.mark.parametrize("enters", [EntersBackward.apply, infers], ids=["backward", "inference"])
-def test_a_mode_that_changes_the_result_does_no_harm_later(enters):
+def test_leaves_modes_entered_in_backward_or_inference(enters):
     with harmless():
         bounded(check("layer_norm", lambda x, *rest: enters(layer_norm(x, *rest))))
 
@@ -664,7 +664,7 @@ PATCHES = {
 
 
 @pytest.mark.parametrize("patch", PATCHES.values(), ids=PATCHES)
-def test_whatever_is_replaced_has_no_say(patch):
+def test_replaced_functions_do_not_affect_comparison(patch):
     place, name, value = patch
 
     def replaces(x, *rest):
@@ -689,7 +689,7 @@ SPOILS = {
 
 
 @pytest.mark.parametrize("spoil", SPOILS.values(), ids=SPOILS)
-def test_an_input_is_spoiled_in_many_ways(spoil):
+def test_detects_mutated_input(spoil):
     def spoils(x, *rest):
         y = layer_norm(x.clone(), *rest)
         with torch.no_grad():
@@ -725,7 +725,7 @@ def backward_by_autograd(grad, x, weight, eps=1e-5):
     [("layer_norm", layer_norm), ("batch_norm", F.batch_norm), ("layer_norm_backward", backward_by_autograd)],
 )
 @pytest.mark.filterwarnings("ignore:Anomaly Detection")
-def test_the_answer_is_the_same_in_every_mode(exercise, solution, mode):
+def test_verdict_is_same_in_every_mode(exercise, solution, mode):
     begin, end = mode
     begin()
     try:
@@ -737,7 +737,7 @@ def test_the_answer_is_the_same_in_every_mode(exercise, solution, mode):
 
 
 @pytest.mark.parametrize("context", [torch.inference_mode, torch.no_grad, lambda: torch.device("meta")])
-def test_the_answer_is_the_same_inside_a_context(context):
+def test_verdict_is_same_inside_context(context):
     with context():
         assert check("layer_norm_backward", backward_by_autograd).passed
 
@@ -790,11 +790,11 @@ HANDED_IN = {
 
 @pytest.mark.parametrize("name", HANDED_IN)
 @pytest.mark.parametrize("exercise", ["layer_norm", "scale", "encoder_layer"])
-def test_whatever_is_handed_in_gets_a_verdict(name, exercise):
+def test_any_submission_gets_verdict(name, exercise):
     with harmless():
         assert not bounded(check(exercise, HANDED_IN[name])).passed
 
 
 @pytest.mark.parametrize("candidate", [Callable(), NoSignature().__call__, Uncopied(3)], ids=range(3))
-def test_whatever_can_be_called_is_called(candidate):
+def test_accepts_any_callable(candidate):
     assert check("layer_norm", candidate).passed

@@ -163,11 +163,11 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("exercise", "module"), [(name, module) for name in RIGHT for module in RIGHT[name]])
-def test_a_module_of_any_size_is_right(exercise, module):
+def test_right_module_of_any_size_passes(exercise, module):
     verdict = check(exercise, module, patience=60)
     assert verdict.passed, str(verdict)
 
 
 @pytest.mark.parametrize(("exercise", "module", "mistake"), WRONG, ids=lambda value: type(value).__name__)
-def test_a_module_of_any_size_is_wrong_by_name(exercise, module, mistake):
+def test_mistake_of_module_of_any_size_is_named(exercise, module, mistake):
     assert check(exercise, module, patience=60).mistake == mistake

@@ -23,7 +23,7 @@ def runs(monkeypatch):
     return seen
 
 
-def test_a_second_check_says_the_same_and_runs_no_table(exercise, runs):
+def test_second_check_uses_cached_outcomes(exercise, runs):
     wrong = exercise.variant(exercise.mistakes[0])
     first = check_against(exercise, wrong)
     assert len(runs) > len(exercise.cases)
@@ -34,7 +34,7 @@ def test_a_second_check_says_the_same_and_runs_no_table(exercise, runs):
     assert (second.data, second.messages, second.counterexample) == (first.data, first.messages, first.counterexample)
 
 
-def test_what_differs_is_told_apart(exercise):
+def test_cache_distinguishes_mistakes_and_cases(exercise):
     case, mistakes = exercise.cases[0], exercise.mistakes
     found = [expected_outcome(exercise, each, case) for each in ((), (mistakes[0],), (mistakes[1],))]
     assert expected_outcome(exercise, (), case) is found[0]
@@ -42,7 +42,7 @@ def test_what_differs_is_told_apart(exercise):
     assert expected_outcome(exercise, (), exercise.cases[1]) is not found[0]
 
 
-def test_another_input_of_the_same_name_is_another_input(exercise, runs):
+def test_cache_compares_arguments_by_identity(exercise, runs):
     case = exercise.cases[0]
     expected_outcome(exercise, (), case)
     expected_outcome(exercise, (), replace(case, arguments=dict(case.arguments)))
@@ -50,9 +50,9 @@ def test_another_input_of_the_same_name_is_another_input(exercise, runs):
     assert runs == [case.name] * 2
 
 
-def test_several_mistakes_and_large_inputs_are_not_kept(exercise, monkeypatch):
+def test_combinations_and_large_inputs_are_not_cached(exercise, monkeypatch):
     monkeypatch.setattr(expected, "MAX_CACHED", 0)
     expected_outcome(exercise, (), exercise.cases[0])
     monkeypatch.undo()
     expected_outcome(exercise, next(exercise.combinations(2)), exercise.cases[0])
-    assert exercise.found == {}
+    assert exercise.cached_outcomes == {}

@@ -26,53 +26,53 @@ def exercise(*rows):
         recipe=adding,
         cases=(Case("one", {"x": 1}),),
         mistakes=rows,
-        line="",
+        hint_line="",
     )
 
 
-def test_a_row_names_the_steps_that_it_replaces():
+def test_mistake_replaces_named_steps():
     row = wrong("one-too-many", added=3).hint(**WORDS)
     assert (row.id, row.replaces, row.shown_on) == ("one-too-many", {"added": 3}, None)
     assert (row.hint.en, row.hint.zh) == tuple(WORDS.values())
     assert exercise(row).variant(row)(1) == 4
 
 
-def test_a_row_may_replace_the_whole_recipe():
+def test_mistake_may_replace_whole_recipe():
     row = wrong("halved", half).hint(**WORDS)
     assert exercise(row).variant(row)(1) == 0.5
-    assert not row.together(wrong("one-too-many", added=3).hint(**WORDS))
+    assert not row.combines_with(wrong("one-too-many", added=3).hint(**WORDS))
 
 
-def test_a_step_may_be_called_as_a_row_calls_its_own():
+def test_step_may_be_named_like_a_parameter_of_wrong():
     assert wrong("x", id=1, whole=2).hint(**WORDS).replaces == {"id": 1, "whole": 2}
 
 
-def test_a_shared_row_gets_the_section_of_each_lesson():
-    row = wrong("halved", half).hint(**WORDS, line="x")
+def test_with_section_copies_shared_mistakes():
+    row = wrong("halved", half).hint(**WORDS, hint_line="x")
     one, other = Text(en="one", zh="一"), Text(en="other", zh="二")
     [here], [there] = with_section(one, row), with_section(other, row)
     assert (here.section, there.section, row.section) == (one, other, None)
-    assert (here.id, here.hint, here.line) == (row.id, row.hint, "x")
+    assert (here.id, here.hint, here.hint_line) == (row.id, row.hint, "x")
 
 
-def test_a_row_that_hides_others_is_told_alone():
+def test_exclusive_mistake_combines_with_no_other():
     beside = wrong("one-too-many", added=3).hint(**WORDS)
     [row] = exclusive(adding, wrong("two-too-many", added=4).hint(**WORDS))
     assert (row.id, row.hint.en) == ("two-too-many", beside.hint.en)
     assert exercise(row).variant(row)(1) == exercise(beside).variant(beside)(1) + 1
-    assert not row.together(beside)
+    assert not row.combines_with(beside)
 
 
-def test_a_row_may_name_the_input_that_shows_it():
+def test_mistake_may_name_input_that_shows_it():
     assert wrong("halved", half).hint(**WORDS, shown_on="one").shown_on == "one"
 
 
 @pytest.mark.parametrize("row", [lambda: wrong("idle"), lambda: wrong("both", half, added=3)])
-def test_a_row_replaces_either_steps_or_the_whole(row):
+def test_wrong_rejects_neither_or_both_replacements(row):
     with pytest.raises(TypeError, match="either steps"):
         row()
 
 
-def test_a_row_without_its_hint_is_named():
-    with pytest.raises(TypeError, match="sum: rows without a hint: halved"):
+def test_exercise_rejects_mistakes_without_hint():
+    with pytest.raises(TypeError, match="sum: mistakes without a hint: halved"):
         exercise(wrong("one-too-many", added=3).hint(**WORDS), wrong("halved", half))

@@ -69,14 +69,14 @@ CAUGHT = {
 
 
 @pytest.mark.parametrize(("exercise", "inputs", "caught"), CAUGHT.values(), ids=CAUGHT)
-def test_what_shows_is_caught_and_what_does_not_survives(exercise, inputs, caught):
+def test_catches_mistakes_that_show(exercise, inputs, caught):
     verdict = catch(exercise, inputs)
     asked = LAYER_NORM if exercise == "layer_norm" else ATTENTION
     assert set(survivors(verdict)) == set(asked) - set(caught)
     assert verdict.passed == (set(caught) == set(asked))
 
 
-def test_it_says_by_which_input_and_what_a_survivor_needs():
+def test_reports_catching_inputs_and_hints_for_survivors():
     verdict = catch("layer_norm", [(torch.ones(1, 4), (4,)), (X, (4,)), (X.T, (3,))])
     told = str(verdict).split("\n")
     assert told[0] == "✗ catch_layer_norm  (eps-outside-root+eps-twice)"
@@ -86,10 +86,10 @@ def test_it_says_by_which_input_and_what_a_survivor_needs():
     for survivor in ("eps-outside-root", "eps-twice"):
         assert str(CATCHES["catch_layer_norm"].mistake(survivor).hint) in str(verdict)
     assert "05_layer_norm" in str(verdict)
-    assert verdict.line is None
+    assert verdict.hint_line is None
 
 
-def test_a_verdict_like_any_other():
+def test_verdict_has_usual_formats():
     inputs = [(3e-3 * X, (4,))]
     verdict = catch("layer_norm", inputs)
     bundle = verdict._repr_mimebundle_()
@@ -100,7 +100,7 @@ def test_a_verdict_like_any_other():
         assert "全都露了馅" in str(catch("layer_norm", inputs))
 
 
-def test_failures_with_the_same_survivors_are_counted_and_show_no_line_of_a_solution():
+def test_repeated_failures_show_no_hint_line():
     stuck = [catch("layer_norm", [(X, (4,))]) for _ in range(3)]
     assert [verdict.failures for verdict in stuck] == [1, 2, 3]
     assert str(stuck[2]) == str(stuck[0])
@@ -108,7 +108,7 @@ def test_failures_with_the_same_survivors_are_counted_and_show_no_line_of_a_solu
     assert catch("layer_norm", [(X, (4,))]).failures == 1
 
 
-def test_a_function_that_returns_the_inputs_is_called_once(capsys):
+def test_calls_function_that_returns_inputs_once(capsys):
     calls = []
 
     def inputs():
@@ -121,7 +121,7 @@ def test_a_function_that_returns_the_inputs_is_called_once(capsys):
     assert capsys.readouterr().out == "here\n"
 
 
-def test_what_was_handed_in_stays_as_it_is():
+def test_does_not_change_inputs():
     x, shape = (3e-3 * X).requires_grad_(), [4]
     inputs = [{"x": x, "normalized_shape": shape}]
     before = x.detach().clone()
@@ -152,13 +152,13 @@ LEARNERS = {
 
 
 @pytest.mark.parametrize("name", CATCHES)
-def test_no_input_that_counts_condemns_a_right_solution(name):
+def test_right_solutions_survive_every_input_that_counts(name):
     exercise = CATCHES[name]
     given = [tuple(case.arguments.values()) for case in exercise.cases if case.advice is None] + LEARNERS[name]
-    solutions = [f for f in RIGHT[exercise.of].values() if not isinstance(f, nn.Module | type)]
+    solutions = [f for f in RIGHT[exercise.original].values() if not isinstance(f, nn.Module | type)]
     assert len(solutions) >= 3
     rows = tuple(replace(exercise.mistakes[0], id=f"right-{n}", replaces=f) for n, f in enumerate(solutions))
-    fair = replace(exercise, mistakes=rows, called={row.id: Text(en=row.id, zh=row.id) for row in rows})
+    fair = replace(exercise, mistakes=rows, mutant_names={row.id: Text(en=row.id, zh=row.id) for row in rows})
     told = [run_mutation_exercise(fair, [arguments]) for arguments in given]
     counted = [verdict for verdict in told if verdict.mistake != "no-input-counts"]
     assert len(counted) > 0.6 * len(given)
@@ -183,8 +183,8 @@ class Pretends:
 
 NOT_COUNTED = {
     "another shape": ((X, (5,)), "expected x to end with shape"),
-    "an integer tensor": ((torch.arange(4), (4,)), "stops at it with TypeError"),
-    "a number for the shape": ((X, 4), "stops at it with TypeError"),
+    "an integer tensor": ((torch.arange(4), (4,)), "even the right function raises TypeError"),
+    "a number for the shape": ((X, 4), "even the right function raises TypeError"),
     "NaN": ((NAN, (4,)), "NaN or infinity"),
     "infinity": ((X / 0, (4,)), "NaN or infinity"),
     "too large for squares": ((1e30 * X, (4,)), "NaN or infinity|rounding alone"),
@@ -206,12 +206,12 @@ NOT_COUNTED = {
     "a set in the shape": ((X, ({4},)), "its `normalized_shape` is `set`"),
     "a pretender": ((Pretends(), (4,)), "its `x` is `Pretends`"),
     "a module": ((nn.LayerNorm(4), (4,)), "its `x` is a `LayerNorm`"),
-    "a huge number": ((X, (4,), None, None, 10**400), "stops at it with|NaN or infinity"),
+    "a huge number": ((X, (4,), None, None, 10**400), "the right function raises|NaN or infinity"),
 }
 
 
 @pytest.mark.parametrize(("one", "why"), NOT_COUNTED.values(), ids=NOT_COUNTED)
-def test_an_input_that_cannot_be_used_is_told_in_a_line_and_the_others_count(one, why):
+def test_explains_invalid_input_and_uses_the_others(one, why):
     alone = catch("layer_norm", [one])
     assert (alone.passed, alone.mistake) == (False, "no-input-counts")
     [line] = alone.messages
@@ -223,18 +223,18 @@ def test_an_input_that_cannot_be_used_is_told_in_a_line_and_the_others_count(one
     assert len(line) < 400
 
 
-@pytest.mark.parametrize("handed_in", [(X, (4,)), [X, [4]], lambda: (X, (4,))])
-def test_the_arguments_of_one_call_without_their_own_brackets_are_told_as_that(handed_in):
-    verdict = catch("layer_norm", handed_in)
+@pytest.mark.parametrize("submission", [(X, (4,)), [X, [4]], lambda: (X, (4,))])
+def test_recognizes_arguments_of_one_call(submission):
+    verdict = catch("layer_norm", submission)
     assert (verdict.passed, verdict.mistake) == (False, "one-call")
     assert "`[(x, …)]`" in verdict.messages[0]
 
 
-def test_a_query_that_sees_nothing_does_not_count():
+def test_fully_masked_query_does_not_count():
     assert "NaN" in catch("attention", [(X, X, X, LOWER & False)]).messages[0]
 
 
-def test_of_many_that_do_not_count_the_first_are_told():
+def test_explains_only_first_invalid_inputs():
     told = catch("layer_norm", [3] * 7).messages
     assert len(told) == 4
     assert told[-1].endswith("4.")
@@ -256,7 +256,7 @@ UNWRITTEN = {
 
 
 @pytest.mark.parametrize("stub", UNWRITTEN.values(), ids=UNWRITTEN)
-def test_a_stub_says_so_and_is_no_failure(stub):
+def test_stub_is_not_a_failure(stub):
     verdict = catch("layer_norm", stub)
     assert (verdict.passed, verdict.mistake, verdict.failures) == (False, "not-written-yet", 0)
 
@@ -295,18 +295,18 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("handed_in", "mistake"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("submission", "mistake"), REFUSED.values(), ids=REFUSED)
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_no_list_is_told_in_a_few_words(handed_in, mistake, language):
+def test_rejects_submission_that_is_not_a_list(submission, mistake, language):
     with use_language(language):
-        verdict = catch("layer_norm", handed_in, patience=0.3)
+        verdict = catch("layer_norm", submission, patience=0.3)
         assert (verdict.passed, verdict.mistake) == (False, mistake)
         assert len(str(verdict)) < 800
         assert len(verdict.html()) < 1200
     assert catch("layer_norm", [(3e-3 * X, (4,))]).passed
 
 
-def test_what_the_function_changes_is_put_back():
+def test_restores_what_function_changes():
     def inputs():
         torch.set_default_dtype(torch.float64)
         torch.allclose = lambda *_: True
@@ -318,12 +318,12 @@ def test_what_the_function_changes_is_put_back():
     assert (torch.get_default_dtype(), torch.allclose, Tensor.mean) == kept
 
 
-def test_the_error_of_the_function_is_told_with_its_line():
+def test_error_names_line_of_function():
     assert 'raise ValueError("x" * 10**6)' in str(catch("layer_norm", raises))
 
 
 @pytest.mark.parametrize("name", ["rms_norm", "", 3, "catch_layer_norm"])
-def test_another_exercise_cannot_be_turned_round(name):
+def test_catch_rejects_other_exercises(name):
     with pytest.raises(ValueError, match="layer_norm, attention"):
         catch(name, [])
 
@@ -332,11 +332,11 @@ def test_another_exercise_cannot_be_turned_round(name):
 
 
 @pytest.mark.parametrize("name", CATCHES)
-def test_the_hints_say_what_is_needed_and_never_an_input(name):
+def test_hints_contain_no_input(name):
     exercise = CATCHES[name]
     for row in exercise.mistakes:
-        for text in (row.hint, exercise.called[row.id]):
+        for text in (row.hint, exercise.mutant_names[row.id]):
             assert not {"torch.", "tensor", "1e-", "randn"} & {*text.en.split(), *text.zh.split()}
     assert len({row.hint.en for row in exercise.mistakes}) == len(exercise.mistakes)
     assert exercise.section in (row.section for row in exercise.mistakes)
-    assert exercise.signature == EXERCISES[exercise.of].signature
+    assert exercise.signature == EXERCISES[exercise.original].signature

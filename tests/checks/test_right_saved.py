@@ -12,7 +12,7 @@ OTHERS = ("which was not written here", "the source of `Statistics` cannot be fo
 
 
 @pytest.mark.parametrize("name", SAVED_EXERCISES)
-def test_what_learners_write_is_kept(name, tmp_path, monkeypatch):
+def test_right_solutions_are_saved(name, tmp_path, monkeypatch):
     folder = tmp_path / "my" / "en"
     folder.mkdir(parents=True)
     monkeypatch.chdir(folder)

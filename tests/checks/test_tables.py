@@ -89,7 +89,7 @@ def agree(exercise, one, other):
 
 
 @pytest.mark.parametrize(("exercise", "mistake"), NAMED_WRONG)
-def test_every_known_mistake_is_rejected_by_its_name(exercise, mistake):
+def test_known_mistake_is_named(exercise, mistake):
     verdict = check(exercise.name, as_answer(exercise, mistake))
     assert not verdict.passed
     assert verdict.mistake == mistake.id
@@ -103,14 +103,14 @@ def test_every_known_mistake_is_rejected_by_its_name(exercise, mistake):
 
 
 @pytest.mark.parametrize(("exercise", "solution", "advice"), SOLUTIONS)
-def test_every_right_solution_passes(exercise, solution, advice):
+def test_right_solution_passes(exercise, solution, advice):
     verdict = check(exercise, solution, patience=60)  # compiling takes long
     assert verdict.passed, str(verdict)
     assert set(verdict.advice) == set(advice)
 
 
 @pytest.mark.parametrize(("exercise", "attempt"), WRONG_ATTEMPTS)
-def test_no_wrong_attempt_passes(exercise, attempt):
+def test_wrong_attempt_fails(exercise, attempt):
     candidate, told_as = attempt if isinstance(attempt, tuple) else (attempt, None)
     verdict = check(exercise, candidate)
     assert not verdict.passed, str(verdict)
@@ -118,13 +118,13 @@ def test_no_wrong_attempt_passes(exercise, attempt):
 
 
 @EACH
-def test_the_recipe_is_right(exercise):
-    assert not any(outcome.error or outcome.spoiled for outcome in right_outcomes(exercise.name))
+def test_recipe_passes(exercise):
+    assert not any(outcome.error or outcome.mutated for outcome in right_outcomes(exercise.name))
     assert check(exercise.name, as_answer(exercise)).passed
 
 
 @pytest.mark.parametrize("mistake", NAMING, ids=lambda mistake: mistake.id)
-def test_a_mistake_names_an_input_only_if_another_would_be_shown(mistake):
+def test_shown_on_differs_from_default_input(mistake):
     named = mistake.id, mistake.hint  # in whatever section a lesson puts it
     users = [e for e in TABLES.values() if any((row.id, row.hint) == named for row in e.mistakes)]
     wrong_on = [[case.name for case in wrong_inputs(exercise.name, mistake)] for exercise in users]
@@ -134,7 +134,7 @@ def test_a_mistake_names_an_input_only_if_another_would_be_shown(mistake):
 
 @EACH
 @pytest.mark.exhaustive
-def test_no_two_mistakes_are_alike(exercise):
+def test_mistakes_differ_from_each_other(exercise):
     found = {mistake.id: outcomes(exercise, mistake) for mistake in exercise.mistakes}
     alike = [(a, b) for a, b in itertools.combinations(found, 2) if agree(exercise, found[a], found[b])]
     assert alike == []
@@ -159,7 +159,7 @@ def given_once(monkeypatch):
 @EACH
 @pytest.mark.exhaustive
 @pytest.mark.usefixtures("given_once")
-def test_two_mistakes_at_once_are_named_as_both(exercise):
+def test_pairs_of_mistakes_are_named(exercise):
     """Unless together they give what one mistake or another two give, or the right result."""
     pairs = list(exercise.combinations(2))
     if "ALL_PAIRS" not in os.environ:
@@ -179,7 +179,7 @@ def test_two_mistakes_at_once_are_named_as_both(exercise):
 
 
 @EACH
-def test_cases_give_the_first_arguments_of_the_signature(exercise):
+def test_cases_give_arguments_in_order(exercise):
     names = [parameter.name for parameter in exercise.parameters]
     for case in exercise.all_cases:
         assert exercise.evaluate or list(case.arguments) == names[: len(case.arguments)]
@@ -197,14 +197,14 @@ def test_ids_and_hints_are_well_formed_and_unique(exercise):
 
 
 @EACH
-def test_every_exercise_has_several_known_mistakes_and_right_solutions(exercise):
+def test_exercise_has_several_mistakes_and_solutions(exercise):
     several = 2 if exercise.evaluate else 4  # an answer such as a number has fewer ways to be wrong than a function
     assert len(exercise.mistakes) >= several
     assert len(RIGHT.get(exercise.name, {})) + len(ADVISED.get(exercise.name, {})) >= several
 
 
 @EACH
-def test_a_known_mistake_replaces_steps_of_the_recipe(exercise):
+def test_mistakes_replace_steps_of_recipe(exercise):
     parameters = inspect.signature(exercise.recipe).parameters.values()
     steps = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY} or {"answer"}
     named = [mistake.replaces.keys() for mistake in exercise.mistakes if not callable(mistake.replaces)]
@@ -212,7 +212,7 @@ def test_a_known_mistake_replaces_steps_of_the_recipe(exercise):
 
 
 @EACH
-def test_the_section_is_a_heading_of_the_lesson(exercise):
+def test_sections_are_headings_of_lesson(exercise):
     source = (LESSONS / f"{exercise.lesson}.py").read_text("utf-8")
     headings = re.findall(r"^## (.+)$", source, re.MULTILINE)
     for section in (exercise.section, *(row.section for row in exercise.mistakes if row.section)):

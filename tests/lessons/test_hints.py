@@ -23,5 +23,5 @@ HINTS = {  # one mistake with a section or line of its own in each of these exer
 @pytest.mark.parametrize(("mistake", "expected"), HINTS.items(), ids=str)
 def test_hint_names_section_and_line(mistake, expected):
     exercise, (section, line) = EXERCISES[mistake[0]], expected
-    assert exercise.section_about(mistake[1]).en == section
-    assert line in (exercise.row(mistake[1]).line or exercise.line)
+    assert exercise.section_for(mistake[1]).en == section
+    assert line in (exercise.find_mistake(mistake[1]).hint_line or exercise.hint_line)

@@ -184,13 +184,13 @@ def test_what_is_said_of_a_loss(said, told):
 @pytest.mark.parametrize(
     ("step", "told"),
     [
-        (lambda query, key, value, *past: query, "You returned a tensor; wanted is a tuple or list of 3."),
+        (lambda query, key, value, *past: query, "You returned a tensor; expected a tuple or list of 3."),
         (
             lambda query, key, value, *past: (query, key),
-            "You returned a tuple or list of 2; wanted is a tuple or list of 3.",
+            "You returned a tuple or list of 2; expected a tuple or list of 3.",
         ),
-        (lambda query, key, value, *past: (query, None, value), "You returned `NoneType`; wanted is a tensor."),
-        (lambda query, key, value, *past: (query[:, :1], key, value), "wanted is `(1, 4, 34, 32)`"),
+        (lambda query, key, value, *past: (query, None, value), "You returned `NoneType`; expected a tensor."),
+        (lambda query, key, value, *past: (query[:, :1], key, value), "expected `(1, 4, 34, 32)`"),
         (lambda query, key, value, *past: (query, key, value * torch.nan), "gives NaN or infinity"),
         (lambda query, key, value, *past: (query @ key, key, value), "stops with RuntimeError"),
     ],

@@ -1,6 +1,5 @@
-"""The engine that names the mistake, the form of an exercise and its known mistakes, and what the tables share.
+"""Compare a submission with a reference and name the mistake.
 
-An exercise is compared with the reference on inputs chosen to tell mistakes apart. What differs is then compared with
-every known wrong variant of the exercise's table, alone and up to three at a time. Which exercises there are, the
-lessons know.
+The engine runs the submission on inputs chosen to tell mistakes apart. Where a result differs, it is compared with what
+the known mistakes of the exercise give, alone and up to three at once. The lessons define the exercises.
 """

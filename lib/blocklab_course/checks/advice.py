@@ -1,4 +1,4 @@
-"""Whether what differs on one input is the weakness that its advice describes: nothing else is forgiven there."""
+"""Decide whether a difference on one input is only the weakness that the input's advice describes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,12 +11,9 @@ from .outcome import Outcome, TookTooLong, by_position, first_difference, run
 
 
 def advice_applies(
-    exercise: Exercise, on: Callable[[Case], Outcome], case: Case, got: Outcome, wanted: Outcome
+    exercise: Exercise, run_candidate: Callable[[Case], Outcome], case: Case, got: Outcome, wanted: Outcome
 ) -> bool:
-    """Whether the case has an advice, and `got`, which differs from `wanted`, is what the advice speaks of.
-
-    `on` is what the learner's function does with a case.
-    """
+    """Return whether `got`, which differs from `wanted`, is the weakness that the advice of the case describes."""
     advice = case.advice
     if advice is None:
         return False
@@ -26,13 +23,17 @@ def advice_applies(
         return isinstance(got.error, advice.raises)
     if first_difference(got, wanted, advice.within) is None:
         return True
-    if any(first_difference(got, run(by_position(weak), case), case.tolerance) is None for weak in advice.like):
+    if any(
+        first_difference(got, run(by_position(weak), case), case.tolerance) is None for weak in advice.weak_functions
+    ):
         return True
-    return advice.milder is not None and _same_kinds(got, wanted) and _passes_on(exercise, on, case, advice.milder)
+    if advice.milder is None or not _same_kinds(got, wanted):
+        return False
+    return _passes_on(exercise, run_candidate, case, advice.milder)
 
 
 def _same_kinds(got: Outcome, wanted: Outcome) -> bool:
-    """Whether only the numbers differ: as many values of the same kinds, shapes, types and devices."""
+    """Return whether only the numbers differ, not the number of values, their shapes, dtypes or devices."""
     if got.values.keys() != wanted.values.keys():
         return False
     return all(_metadata(x) == _metadata(y) for x, y in zip(got.values.values(), wanted.values.values(), strict=True))
@@ -42,7 +43,9 @@ def _metadata(x: object) -> tuple:
     return (x.shape, x.dtype, x.device) if isinstance(x, Tensor) else (type(x),)
 
 
-def _passes_on(exercise: Exercise, on: Callable[[Case], Outcome], case: Case, arguments: dict[str, object]) -> bool:
+def _passes_on(
+    exercise: Exercise, run_candidate: Callable[[Case], Outcome], case: Case, arguments: dict[str, object]
+) -> bool:
     milder = replace(case, arguments=arguments)
     wanted = run(by_position(exercise.reference), milder)
-    return first_difference(on(milder), wanted, case.tolerance) is None
+    return first_difference(run_candidate(milder), wanted, case.tolerance) is None

@@ -1,4 +1,4 @@
-"""What a learner handed in, called on inputs within its time."""
+"""Call a submission on inputs, within a time limit."""
 
 from functools import partial
 
@@ -13,56 +13,56 @@ from .safe_repr import error_message, type_name
 from .submission import as_callable
 from .timeout import Interrupted, TimeLimit
 
-OPTIONAL_SHARE = 0.1  # of the patience, for each call that decides nothing
+OPTIONAL_SHARE = 0.1  # of the time limit, for each call whose result cannot fail the submission
 
 
 class Attempt:
-    """A candidate and the exercise, whose inputs are those of a Module's size if it is one.
+    """A candidate and its exercise. If the candidate is a Module, the inputs are resized to fit it.
 
-    Raises Complaint for a candidate that cannot be called at all.
+    Raises CannotCompare if the candidate cannot be called at all.
     """
 
-    def __init__(self, exercise: Exercise, candidate: object, watch: TimeLimit) -> None:
-        self._watch, self._share = watch, OPTIONAL_SHARE * watch.left
-        self._put_back = save_functions()  # of before anything of the candidate runs: once, for it takes long
+    def __init__(self, exercise: Exercise, candidate: object, limit: TimeLimit) -> None:
+        self._limit, self._optional = limit, OPTIONAL_SHARE * limit.remaining
+        self._restore_functions = save_functions()  # before any code of the candidate runs, and once: it is slow
         try:
-            self.exercise = watch.call(partial(resize_cases, exercise, candidate))
-            self._call = watch.call(partial(as_callable, self.exercise, candidate))
+            self.exercise = limit.call(partial(resize_cases, exercise, candidate))
+            self._call = limit.call(partial(as_callable, self.exercise, candidate))
         except (Interrupted, CannotCompare):
             raise
-        except BaseException as error:  # its attributes run code too
+        except BaseException as error:  # reading an attribute of the candidate may run its code
             raise CannotCompare("raises", {"error": f"{type_name(error)}: {error_message(error)}"}) from None
 
     def call(self, arguments: dict[str, object]) -> object:
-        """What the candidate makes of the arguments. Functions that it replaced are put back at once, and modes."""
-        leave_modes = save_modes()
+        """Call the candidate, then restore at once the functions it replaced and the modes it entered."""
+        restore_modes = save_modes()
         try:
             return self._call(arguments)
         finally:
-            self._put_back()
-            leave_modes()
+            self._restore_functions()
+            restore_modes()
 
-    def on(self, case: Case) -> Outcome:
-        """What the candidate does with an input. Raises Interrupted where an input that decides takes too long."""
-        decides, leave_modes = case.advice is None, save_modes()  # of a backward, too
+    def run(self, case: Case) -> Outcome:
+        """Run the candidate on an input. Raises Interrupted if an input without advice takes too long."""
+        decides, restore_modes = case.advice is None, save_modes()  # a backward pass may enter modes too
         try:
-            return self._watch.call(partial(run, self.call, case), None if decides else self._share)
+            return self._limit.call(partial(run, self.call, case), None if decides else self._optional)
         except Interrupted:
-            if decides or self._watch.stopped:
+            if decides or self._limit.stopped:
                 raise
             return Outcome({}, TookTooLong())
         finally:
-            leave_modes()
+            restore_modes()
 
-    def steps(self) -> tuple[int, int] | None:
-        """How its steps grow with the size of the input, if they do so needlessly."""
-        growing = self.exercise.scaled_inputs
-        if growing is None:
+    def detect_loop(self) -> tuple[int, int] | None:
+        """Return the steps at a small and a large size if they grow with the input, else None."""
+        scaled_inputs = self.exercise.scaled_inputs
+        if scaled_inputs is None:
             return None
         try:
             with isolated():
-                return self._watch.call(partial(detect_loop, self.call, growing), self._share)
+                return self._limit.call(partial(detect_loop, self.call, scaled_inputs), self._optional)
         except Interrupted:
-            if self._watch.stopped:
+            if self._limit.stopped:
                 raise
             return None

@@ -1,4 +1,4 @@
-"""What keeps a comparison from being made, and words for a difference that no table knows: kind, shape, type, error."""
+"""Report what rules out a comparison, and describe differences that match no known mistake."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ from .safe_repr import type_name
 
 @dataclass(eq=False)
 class CannotCompare(NotComparable):
-    """Something that keeps a comparison from being made: an id of `words.WORDS` and what its message is about."""
+    """The comparison cannot be made: an id in `messages.MESSAGES`, and what fills the gaps in its message."""
 
     id: str
-    about: dict[str, object]
+    details: dict[str, object]
 
 
 def describe_difference(got: Outcome, wanted: Outcome, differs: str, tolerance: float) -> tuple[str | None, list[str]]:
-    """The id and the messages of what is wrong; the id is None where only the numbers differ."""
+    """Return the id and the messages of a difference. The id is None if only the numbers differ."""
     if differs == "error":
         if isinstance(got.error, NotDifferentiable):
             return _message("not-differentiable")
@@ -41,16 +41,16 @@ def describe_difference(got: Outcome, wanted: Outcome, differs: str, tolerance: 
         ("wrong-device", x.device, y.device),
     ):
         if one != other:
-            name, told = _message(id, got=f"`{one}`", wanted=f"`{other}`")
+            name, messages = _message(id, got=f"`{one}`", wanted=f"`{other}`")
             numbers_too = id == "wrong-dtype" and not _close_after_cast(x, y, tolerance)
-            return name, told + [str(NUMBERS_TOO)] * numbers_too
+            return name, messages + [str(NUMBERS_TOO)] * numbers_too
     if x.is_floating_point() and bool((y.isfinite() & ~x.isfinite()).any()):
         return _message("nan")
     return _unknown()
 
 
-def _message(id: str, **about: object) -> tuple[str, list[str]]:
-    return id, [MESSAGES[id].format(**about)]
+def _message(id: str, **details: object) -> tuple[str, list[str]]:
+    return id, [MESSAGES[id].format(**details)]
 
 
 def _unknown() -> tuple[None, list[str]]:
@@ -58,7 +58,7 @@ def _unknown() -> tuple[None, list[str]]:
 
 
 def _close_after_cast(x: Tensor, y: Tensor, tolerance: float) -> bool:
-    """Whether a result of another type is right once it is converted."""
+    """Return whether a result of another dtype is right after conversion."""
     return x.is_complex() == y.is_complex() and is_close(x.to(y.dtype), y, tolerance)
 
 
@@ -70,12 +70,12 @@ def _describe_result(outcome: Outcome) -> str:
 def _describe_kind(x: object) -> str:
     if isinstance(x, Tensor):
         return str(A_TENSOR)
-    return x.words if isinstance(x, Unsupported) else A_KIND.format(kind=type_name(x))
+    return x.description if isinstance(x, Unsupported) else A_KIND.format(kind=type_name(x))
 
 
 def error_location(got: Outcome) -> list[str]:
-    """Where in the learner's code the error arose; nothing if it is not known."""
-    if got.line is None:
+    """Say which line of the learner's code raised the error. The list is empty if the line is unknown."""
+    if got.failing_line is None:
         return []
-    number, line = got.line
+    number, line = got.failing_line
     return [ERROR_AT.format(line=number, code=f"`{line}`")]

@@ -1,4 +1,4 @@
-"""One input of an exercise, and what a function is told that is weak on it."""
+"""One input of an exercise, and the advice for a function that is weak on it."""
 
 import sys
 from collections.abc import Callable
@@ -12,15 +12,17 @@ from blocklab_course.i18n import Text
 
 @dataclass(frozen=True, eq=False)
 class Advice:
-    """What a function is told that is right but weak on one input, and by what its weakness is recognized there.
+    """Advice for a function that is right but weak on one input. Any of these identifies the weakness:
 
-    `like`: weak functions, one of which gives the same. `within`: the result is off by no more than this, as a share
-    of its largest number. `milder`: other arguments, on which the function is right; then its result here has to be
-    right in shape and type alone. `raises`: it stops with such an error. `endless`: it does not come to its end.
+    weak_functions: one of them gives the same result.
+    within: the error is at most this share of the largest number in the result.
+    milder: other arguments on which the function is right; here only shapes and dtypes must then be right.
+    raises: the function raises one of these errors.
+    endless: the function does not finish.
     """
 
     text: Text
-    like: tuple[Callable, ...] = ()
+    weak_functions: tuple[Callable, ...] = ()
     within: float = 0.0
     milder: dict[str, object] | None = None
     raises: tuple[type[Exception], ...] = ()
@@ -29,7 +31,7 @@ class Advice:
 
 EMPTY_INPUT_ADVICE = Advice(
     Text(
-        en="Your function stops at an empty input, one with an axis of size 0. torch returns an empty result then.",
+        en="Your function raises an error for an empty input, one with an axis of size 0. torch returns an empty result.",
         zh="输入为空、即有一个轴的大小为 0 时，你的函数会报错。torch 这时会返回空的结果。",
     ),
     raises=(Exception,),
@@ -40,9 +42,10 @@ EMPTY_INPUT_ADVICE = Advice(
 class Case:
     """One input on which the functions are compared.
 
-    `arguments` are passed by position, in this order; leaving some out tests their defaults. `gradient`: compare the
-    gradients of all float tensors too. `changes`: the arguments that the function is meant to write into. A function
-    that differs on a case with an `advice`, and there as the advice describes, is not wrong: it is praised and advised.
+    arguments: passed by position, in this order. Leaving some out tests their defaults.
+    gradient: compare the gradients of all float tensors too.
+    changes: the arguments that the function is meant to write into.
+    advice: a function that differs from the reference only as the advice describes passes, and is shown the advice.
     """
 
     name: str
@@ -52,13 +55,13 @@ class Case:
     tolerance: float = 1e-5
     advice: Advice | None = None
 
-    def fresh(self) -> dict[str, object]:
-        """The arguments with tensors of their own, so that no function can spoil another's input."""
+    def copy_arguments(self) -> dict[str, object]:
+        """Return the arguments with cloned tensors, so that no function can change another's input."""
         return {name: x.clone() if isinstance(x, Tensor) else x for name, x in self.arguments.items()}
 
     @property
     def size(self) -> int:
-        """How many numbers a reader would have to look at. An empty input shows nothing, however long one looks."""
+        """How many numbers there are to read. An empty input, which shows nothing, counts as the largest."""
         sizes = [x.numel() if isinstance(x, Tensor) else 1 for x in self.arguments.values()]
         return sum(sizes) if all(sizes) else sys.maxsize
 
@@ -68,5 +71,5 @@ def is_float(x: object) -> bool:
 
 
 def cast_floats(arguments: dict[str, object], dtype: torch.dtype) -> dict[str, object]:
-    """The arguments with all float tensors in another floating point type."""
+    """Return the arguments with all float tensors cast to another floating-point dtype."""
     return {name: x.to(dtype) if is_float(x) else x for name, x in arguments.items()}

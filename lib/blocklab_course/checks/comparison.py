@@ -1,4 +1,4 @@
-"""What a learner's function and the reference gave on one input."""
+"""The results of the learner's function and of the reference on one input."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from .outcome import Outcome
 class Comparison:
     """Both outcomes on one input, and the name of the first value that differs.
 
-    `weak`: what differs is the weakness that the case's advice describes, which is no mistake.
+    weak: the difference is only the weakness that the advice of the case describes, so it is not a mistake.
     """
 
     case: Case

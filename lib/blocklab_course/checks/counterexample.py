@@ -1,4 +1,4 @@
-"""Show the smallest input that tells: what went in, what came out, what should have come out."""
+"""Format one input on which the learner's function differs, with its result and the expected one."""
 
 from dataclasses import dataclass
 
@@ -14,14 +14,14 @@ from .outcome import NotDifferentiable, Outcome, max_magnitude
 from .results import Unsupported
 from .safe_repr import safe_repr, type_name
 
-MAX_NUMBERS = 16  # a larger tensor is told by its shape, a larger result by its first wrong part
-MAX_EXCERPT = 4  # numbers of a row that is itself too long
+MAX_NUMBERS = 16  # of a larger argument only the shape is shown, of a larger result the first wrong part
+MAX_EXCERPT = 4  # numbers shown of a row that is itself too long
 MAX_DIGITS = 9
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """One input and the two results, as text: `arguments` by name, `what` is compared, and the two values."""
+    """One input and both results as text: the arguments by name, which value is compared, and the two values."""
 
     arguments: tuple[tuple[str, str], ...]
     what: str
@@ -32,7 +32,7 @@ class Counterexample:
 def find_counterexample(
     exercise: Exercise, case: Case, got: Outcome, wanted: Outcome, value: str
 ) -> Counterexample | None:
-    """What there is to see of a case in which `value` differs. None where a tuple stands against a tensor."""
+    """Format a case in which `value` differs. Returns None if one result is a tuple and the other is not."""
     if value != "error" and got.values.keys() != wanted.values.keys():
         return None
     arguments = tuple((name, format_value(x)) for name, x in case.arguments.items())
@@ -57,7 +57,7 @@ def _format_outcome(outcome: Outcome) -> str:
 
 
 def label(exercise: Exercise, value: str) -> str:
-    """How a reader is told which value it is."""
+    """Name a value of an outcome for the reader."""
     if value in exercise.names:
         return str(exercise.names[value])
     if value.endswith(".grad"):
@@ -72,7 +72,7 @@ def _comparable(x: object, y: object) -> bool:
 
 
 def _locate_difference(yours: Tensor, expected: Tensor, tolerance: float) -> tuple[int | slice, ...]:
-    """Where the first number that differs lies: its row, of a long row the numbers from there on."""
+    """Return the index of the row with the first wrong number, or of a short excerpt if the row is long."""
     if expected.device.type == "meta":
         return (*[0] * (expected.dim() - 1), slice(0, MAX_EXCERPT))
     x, y = yours.double(), expected.double()
@@ -90,7 +90,7 @@ def _format_index(place: int | slice) -> str:
 
 
 def _format_distinct(yours: object, expected: object) -> tuple[str, str]:
-    """Both values with as many digits as it takes to tell them apart."""
+    """Format both values with as many digits as it takes to tell them apart."""
     for digits in range(4, MAX_DIGITS):
         texts = format_value(yours, digits), format_value(expected, digits)
         if texts[0] != texts[1]:
@@ -103,7 +103,7 @@ def _format_type(x: object) -> str:
 
 
 def format_value(x: object, digits: int = 4) -> str:
-    """A value as a reader wants it: small tensors as nested lists, large ones and functions by their kind."""
+    """Format small tensors as nested lists, large ones by dtype and shape, and functions by name."""
     if isinstance(x, Tensor):
         if x.device.type == "meta" or x.numel() > MAX_NUMBERS:
             return f"{_dtype_name(x)} {tuple(x.shape)}"
@@ -114,7 +114,7 @@ def format_value(x: object, digits: int = 4) -> str:
     if isinstance(x, Text):
         return str(x)
     if isinstance(x, Unsupported):
-        return x.words.strip("` ")
+        return x.description.strip("` ")
     if isinstance(x, tuple | list):
         inside = ", ".join(format_value(item, digits) for item in x)
         return f"({inside},)" if len(x) == 1 else f"({inside})"

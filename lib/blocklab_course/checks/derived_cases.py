@@ -1,7 +1,6 @@
-"""The inputs that every exercise needs, made from the fullest one of its table.
+"""Derive the inputs that every exercise needs from the fullest one in its table.
 
-Each argument by itself, at 0 and changed alone, numbers up to ten, small ones and equal ones, the digits of float64,
-and tensors that do not lie in memory in the order of their axes.
+Each argument by itself, at 0, and changed alone; large, small and equal numbers; float64; non-contiguous tensors.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,21 +14,21 @@ from blocklab_course.i18n import Text
 from .case import Advice, Case, is_float
 
 FLOAT64_ADVICE = Text(
-    en="For a float64 input your result has only the digits of float32. Where the type of the input is the wider one, "
-    "compute in it.",
+    en="For a float64 input your result is only as precise as float32. If the dtype of the input is wider, compute in "
+    "it.",
     zh="输入是 float64 时，你的结果只有 float32 的精度。输入的类型更宽时，请就用它来计算。",
 )
 NONCONTIGUOUS_ADVICE = Text(
-    en="Your function stops at a tensor that does not lie in memory in the order of its axes, a transposed one for "
-    "instance. Put `.contiguous()` before what stops; `reshape` can stand for `view`.",
+    en="Your function raises an error for a tensor that is not contiguous in memory, such as a transposed one. Put "
+    "`.contiguous()` before the step that fails, or use `reshape` instead of `view`.",
     zh="有的张量在内存里不按各轴的顺序存放，例如转置之后的张量，你的函数遇到它就会报错。"
     "请在报错的那一步之前加上 `.contiguous()`；如果用的是 `view`，换成 `reshape` 也行。",
 )
-LARGE_FACTOR, SMALL_FACTOR = 7.0, 1e-3  # the numbers of the tables go up to 1.5
+LARGE_FACTOR, SMALL_FACTOR = 7.0, 1e-3  # the numbers in the tables go up to 1.5
 
 
 def derived_cases(base: Case, defaults: dict[str, object]) -> Iterator[Case]:
-    """More cases like `base`; `defaults` are those of the arguments that may be left out."""
+    """Yield more cases like `base`. `defaults` holds the defaults of the optional arguments."""
     base = replace(base, gradient=False)
     arguments = base.arguments
     if any(map(is_float, arguments.values())):
@@ -44,7 +43,7 @@ def derived_cases(base: Case, defaults: dict[str, object]) -> Iterator[Case]:
     for name, x in arguments.items():
         if isinstance(x, float):
             advice = Advice(_zero_advice(name), raises=(Exception,))
-            tiny = _map_floats(base, lambda x: SMALL_FACTOR * x) | {name: 0.0}  # beside large numbers an eps is nothing
+            tiny = _map_floats(base, lambda x: SMALL_FACTOR * x) | {name: 0.0}  # an eps only matters for small numbers
             yield replace(_derive(base, f"{name} of 0", tiny), advice=advice)
         if isinstance(x, bool | float | Tensor):
             yield _derive(base, f"another {name}", arguments | {name: _change(x)})
@@ -72,18 +71,19 @@ def _map_floats(base: Case, change: Callable[[Tensor], Tensor]) -> dict[str, obj
 
 
 def _noncontiguous(x: Tensor) -> Tensor:
-    """The same numbers, but the last two axes lie the other way round in memory."""
+    """Return the same numbers with the last two axes swapped in memory."""
     return x.mT.contiguous().mT if x.dim() > 1 else x
 
 
 def _zero_advice(name: str) -> Text:
     return Text(
-        en=f"`{name}` may be 0, and there your function stops.", zh=f"`{name}` 可以是 0，而你的函数这时会报错。"
+        en=f"`{name}` may be 0, but then your function raises an error.",
+        zh=f"`{name}` 可以是 0，而你的函数这时会报错。",
     )
 
 
 def _change(x: bool | float | Tensor) -> bool | float | Tensor:
-    """Another value, of the same shape and type."""
+    """Return another value of the same shape and type."""
     if isinstance(x, bool):
         return not x
     if isinstance(x, float):

@@ -1,4 +1,4 @@
-"""Which known mistakes give what the learner's function gave? A name that might not be true is not told."""
+"""Find the known mistakes that reproduce the results of the learner's function. Name none if in doubt."""
 
 from dataclasses import replace
 
@@ -15,18 +15,20 @@ from .mistake import Mistake
 from .modules import UnsupportedModule
 from .outcome import Outcome, first_difference
 
-MAX_COMBINED = 3  # mistakes that are looked for together
-MAX_CONFIRMING = 3  # inputs near the table's on which several mistakes have to agree as well
+MAX_COMBINED = 3  # mistakes tried together
+MAX_CONFIRMING = 3  # perturbed inputs on which a combination of mistakes must agree as well
 
 
 def diagnose(attempt: Attempt, comparisons: list[Comparison], returned: bool) -> tuple[Mistake, ...]:
-    """The known mistake that gives the same on every input of the table, or several that do so together.
+    """Return the known mistake that gives the same result on every input of the table, or several that do together.
 
-    One alone also has to give the same on the inputs beside the table on which the function is wrong.
-    An error is the same if its words are. Where wrong numbers agree too, its class is enough for one mistake alone.
-    Several are looked for only where the smallest wrong result could come of them: a function that stops everywhere,
-    or gives another kind of thing than any mistake does, has some other fault. Of a function that `returned` its input
-    only a mistake is true that gives it back to the last bit.
+    A single mistake must also agree on those derived inputs on which the function is wrong.
+
+    Two errors agree if their messages do. For a single mistake that also explains wrong numbers, equal classes suffice.
+
+    Combinations are tried only if they could give the smallest wrong result: a function that always raises, or that
+    returns another kind of value than any mistake does, has some other fault. If the function `returned` its input, a
+    mistake has to agree exactly.
     """
     exercise = attempt.exercise
     deciding = [c for c in comparisons if c.case.advice is None]
@@ -53,7 +55,7 @@ def diagnose(attempt: Attempt, comparisons: list[Comparison], returned: bool) ->
 
 
 def _in_value_range(got: Outcome, mistake: Mistake) -> bool:
-    """Whether the result is one number, of those that this mistake gives."""
+    """Return whether the result is a single number within the range that identifies this mistake."""
     low, high = mistake.value_range
     result = got.values.get("result")
     return isinstance(result, Tensor) and result.numel() == 1 and low < result.item() < high
@@ -62,31 +64,33 @@ def _in_value_range(got: Outcome, mistake: Mistake) -> bool:
 def _find_combination(
     attempt: Attempt, comparisons: list[Comparison], of_table: list[Comparison]
 ) -> tuple[Mistake, ...]:
-    """Mistakes that give the same together, on inputs besides the table's too.
+    """Return a combination of mistakes that agrees on the table's inputs and on the confirming ones.
 
-    Two may undo each other's harm somewhere. Each of three, to save time, does harm where the function is wrong alone.
+    Two mistakes may cancel on some inputs. To save time, three are tried only from mistakes that are wrong nowhere but
+    where the function is.
     """
-    exercise, others, possible = attempt.exercise, None, None
+    exercise, confirming, possible = attempt.exercise, None, None
     for count in range(2, MAX_COMBINED + 1):
         if count == 3:
             possible = _plausible_mistakes(exercise, of_table)
         for mistakes in exercise.combinations(count, possible):
             if _explains(exercise, mistakes, of_table):
-                others = _confirming_comparisons(attempt, comparisons, of_table) if others is None else others
-                if _explains(exercise, mistakes, others):
+                if confirming is None:
+                    confirming = _confirming_comparisons(attempt, comparisons, of_table)
+                if _explains(exercise, mistakes, confirming):
                     return mistakes
     return ()
 
 
 def _plausible_mistakes(exercise: Exercise, of_table: list[Comparison]) -> set[Mistake]:
-    """The mistakes that do harm, and where the function is wrong alone."""
-    harm = {mistake: _wrong_cases(exercise, mistake, of_table) for mistake in exercise.mistakes}
+    """Return the mistakes that show on some input, and only on inputs on which the function is wrong."""
+    shown_on = {mistake: _wrong_cases(exercise, mistake, of_table) for mistake in exercise.mistakes}
     wrong = {c.case for c in of_table if c.differs}
-    return {mistake for mistake in harm if harm[mistake] and harm[mistake] <= wrong}
+    return {mistake for mistake, cases in shown_on.items() if cases and cases <= wrong}
 
 
 def _wrong_cases(exercise: Exercise, mistake: Mistake, of_table: list[Comparison]) -> set[Case]:
-    """The inputs on which the mistake alone is wrong."""
+    """Return the inputs on which a single mistake is wrong."""
     outcomes = ((c, expected_outcome(exercise, (mistake,), c.case)) for c in of_table)
     return {c.case for c, outcome in outcomes if first_difference(outcome, c.wanted, c.case.tolerance)}
 
@@ -98,7 +102,7 @@ def _explains(
 
 
 def _agrees(outcome: Outcome, comparison: Comparison, lenient: bool) -> bool:
-    """Whether mistakes gave what the learner's function gave."""
+    """Return whether an outcome is that of the learner's function."""
     got = comparison.got
     if lenient and outcome.error and got.error:
         return type(outcome.error) is type(got.error)
@@ -106,27 +110,27 @@ def _agrees(outcome: Outcome, comparison: Comparison, lenient: bool) -> bool:
 
 
 def _metadata(outcome: Outcome) -> tuple:
-    """What sort of thing came out: the names and types of the values, or the class of the error."""
+    """Return the names, types and dtypes of the values, and the class of the error."""
     return type(outcome.error), *((name, type(x), getattr(x, "dtype", None)) for name, x in outcome.values.items())
 
 
 def _confirming_comparisons(
     attempt: Attempt, comparisons: list[Comparison], of_table: list[Comparison]
 ) -> list[Comparison]:
-    """What the learner's function gives on the larger input, and on inputs near those of the table."""
+    """Compare on the larger input and on perturbed inputs of the table."""
     found = [c for c in comparisons if c.case.name == "larger"]
     near = [replace(c, case=_perturb_case(c.case)) for c in of_table if any(map(is_float, c.case.arguments.values()))]
     with isolated():
         for comparison in near[:MAX_CONFIRMING]:
             try:
-                found.append(replace(comparison, got=attempt.on(comparison.case)))
+                found.append(replace(comparison, got=attempt.run(comparison.case)))
             except UnsupportedModule:
                 continue
     return found
 
 
 def _perturb_case(case: Case) -> Case:
-    """Every float a little larger or smaller: zeros, signs and infinities stay."""
+    """Change every float a little. Zeros, signs and infinities stay."""
     return replace(case, arguments={name: _perturb(x) if is_float(x) else x for name, x in case.arguments.items()})
 
 

@@ -1,4 +1,4 @@
-"""Compare what a learner wrote with the reference, and where it differs find out which known mistake it is."""
+"""Compare a submission with the reference, and find out which known mistake explains a difference."""
 
 from collections.abc import Iterator
 
@@ -22,58 +22,58 @@ from .safe_repr import truncate
 from .timeout import Interrupted, TimeLimit
 from .verdict import Verdict
 
-PATIENCE = 10.0  # seconds; no right function takes a tenth of it
+PATIENCE = 10.0  # seconds; no right function takes a tenth of this
 
 
 def check_against(exercise: Exercise, candidate: object, patience: float = PATIENCE) -> Verdict:
-    """`check` with the exercise itself, from whatever table."""
-    sheet = CapturedOutput()
+    """Check a candidate against an exercise, as `check` does by the exercise's name."""
+    output = CapturedOutput()
     try:
-        with isolated(), TimeLimit(patience) as watch:
-            return _verdict(exercise, candidate, watch, sheet)
+        with isolated(), TimeLimit(patience) as limit:
+            return _verdict(exercise, candidate, limit, output)
     finally:
-        sheet.hand_on()
+        output.replay()
 
 
-def _verdict(exercise: Exercise, candidate: object, watch: TimeLimit, sheet: CapturedOutput) -> Verdict:
-    patience = watch.left
+def _verdict(exercise: Exercise, candidate: object, limit: TimeLimit, output: CapturedOutput) -> Verdict:
+    patience = limit.remaining
     try:
         with isolated():
-            attempt = Attempt(exercise, candidate, watch)
+            attempt = Attempt(exercise, candidate, limit)
         exercise = attempt.exercise
-        comparisons = list(_compare(attempt, sheet))
+        comparisons = list(_compare(attempt, output))
         _check_any_compared(exercise, comparisons)
         if _all_right(comparisons):
-            return _accept(exercise, comparisons, attempt.steps())
+            return _accept(exercise, comparisons, attempt.detect_loop())
         return _explain_failure(attempt, comparisons)
     except Interrupted:
-        seconds = {"seconds": patience - watch.left}
-        return _reject(exercise, CannotCompare("stopped" if watch.stopped else "interrupted", seconds))
-    except CannotCompare as complaint:
-        return _reject(exercise, complaint)
+        seconds = {"seconds": patience - limit.remaining}
+        return _reject(exercise, CannotCompare("stopped" if limit.stopped else "interrupted", seconds))
+    except CannotCompare as mismatch:
+        return _reject(exercise, mismatch)
 
 
-def _compare(attempt: Attempt, sheet: CapturedOutput) -> Iterator[Comparison]:
-    """The comparison on every input that can be given to the candidate; what it prints for the first one is shown."""
+def _compare(attempt: Attempt, output: CapturedOutput) -> Iterator[Comparison]:
+    """Compare on every input that fits the candidate. Capture what it prints for the first one."""
     exercise = attempt.exercise
-    cases = sorted(exercise.all_cases, key=lambda case: case.advice is not None)  # the deciding ones get the time
-    answers = [expected_outcome(exercise, (), case) for case in cases]  # before the candidate touches anything
-    with isolated(sheet):
-        for case, wanted in zip(cases, answers, strict=True):
+    cases = sorted(exercise.all_cases, key=lambda case: case.advice is not None)  # spend the time on those that decide
+    expected = [expected_outcome(exercise, (), case) for case in cases]  # before the candidate can change anything
+    with isolated(output):
+        for case, wanted in zip(cases, expected, strict=True):
             try:
-                got = attempt.on(case)
+                got = attempt.run(case)
             except UnsupportedModule:
                 continue
-            if not sheet.full:
-                sheet.full = True
+            if not output.full:
+                output.full = True
                 _check_not_stub(got)
             differs = first_difference(got, wanted, case.tolerance)
-            weak = differs is not None and advice_applies(exercise, attempt.on, case, got, wanted)
+            weak = differs is not None and advice_applies(exercise, attempt.run, case, got, wanted)
             yield Comparison(case, got, wanted, differs, weak)
 
 
 def _check_not_stub(first: Outcome) -> None:
-    """Refuse a function that is still the empty one of the exercise."""
+    """Raise CannotCompare if the function is still the exercise's stub, or returns nothing."""
     values = list(first.values.values())
     if isinstance(first.error, NotImplementedError) or any(value is ... for value in values):
         raise CannotCompare("not-written-yet", {})
@@ -82,39 +82,40 @@ def _check_not_stub(first: Outcome) -> None:
 
 
 def _check_any_compared(exercise: Exercise, comparisons: list[Comparison]) -> None:
-    """Refuse a Module that lacks what every input sets: nothing of it has been seen."""
+    """Raise CannotCompare if no input that decides could be given to the Module."""
     if all(c.case.advice for c in comparisons):
         raise CannotCompare("module-attributes", {"wanted": exercise.signature})
 
 
 def _all_right(comparisons: list[Comparison]) -> bool:
-    return not any(c.got.spoiled or c.got.tangled or c.wrong for c in comparisons)
+    return not any(c.got.mutated or c.got.holds_graph or c.wrong for c in comparisons)
 
 
-def _reject(exercise: Exercise, complaint: CannotCompare) -> Verdict:
-    """The verdict on what could not be compared. An exercise that is not begun, or not done, is no failure."""
-    stuck = 0 if complaint.id in ("not-written-yet", "stopped") else count_failure(exercise.name, complaint.id)
-    about = {name: truncate(value) if isinstance(value, str) else value for name, value in complaint.about.items()}
-    return Verdict(exercise, False, complaint.id, messages=(MESSAGES[complaint.id].format(**about),), failures=stuck)
+def _reject(exercise: Exercise, mismatch: CannotCompare) -> Verdict:
+    """Return the verdict on what could not be compared. A stub or a stopped check does not count as a failure."""
+    failures = 0 if mismatch.id in ("not-written-yet", "stopped") else count_failure(exercise.name, mismatch.id)
+    details = {name: truncate(value) if isinstance(value, str) else value for name, value in mismatch.details.items()}
+    message = MESSAGES[mismatch.id].format(**details)
+    return Verdict(exercise, False, mismatch.id, messages=(message,), failures=failures)
 
 
 def _accept(exercise: Exercise, comparisons: list[Comparison], steps: tuple[int, int] | None) -> Verdict:
     reset_failures(exercise.name)
-    fragile = [c for c in comparisons if c.weak]
-    told = [_success_message(exercise, comparisons, len(comparisons) - len(fragile))]
+    weak = [c for c in comparisons if c.weak]
+    messages = [_success_message(exercise, comparisons, len(comparisons) - len(weak))]
     if len(comparisons) < len(exercise.all_cases):
-        told.append(LEFT_OUT.format(count=len(exercise.all_cases) - len(comparisons)))
-    advice = {c.case.name: str(c.case.advice.text) for c in fragile}
+        messages.append(LEFT_OUT.format(count=len(exercise.all_cases) - len(comparisons)))
+    advice = {c.case.name: str(c.case.advice.text) for c in weak}
     if steps:
         advice["slow"] = SLOW.format(sizes=(SMALL, LARGE), steps=steps)
-    told += [ADVICE.format(advice=text) for text in advice.values()]
-    seen = fragile[0] if fragile else None
-    telling = seen and find_counterexample(exercise, seen.case, seen.got, seen.wanted, seen.differs)
-    return Verdict(exercise, True, advice=tuple(advice), messages=tuple(told), counterexample=telling)
+    messages += [ADVICE.format(advice=text) for text in advice.values()]
+    shown = weak[0] if weak else None
+    example = shown and find_counterexample(exercise, shown.case, shown.got, shown.wanted, shown.differs)
+    return Verdict(exercise, True, advice=tuple(advice), messages=tuple(messages), counterexample=example)
 
 
 def _success_message(exercise: Exercise, comparisons: list[Comparison], tried: int) -> str:
-    """Of a function how much was compared, of an answer what comes of it where that is one number."""
+    """Say how many inputs a function passed, or for an answer its result if that is a single number."""
     if not exercise.evaluate:
         right = RIGHT_WITH_GRADIENT if any(c.case.gradient for c in comparisons) else RIGHT
         return right.format(cases=tried)
@@ -125,47 +126,46 @@ def _success_message(exercise: Exercise, comparisons: list[Comparison], tried: i
 
 
 def _explain_failure(attempt: Attempt, comparisons: list[Comparison]) -> Verdict:
-    """The verdict on a function that differs: known mistakes, something general, or an unknown one."""
+    """Return the verdict on a function that differs: known mistakes, a general fault, or an unknown mistake."""
     exercise = attempt.exercise
-    spoiled = next((c.got.spoiled[0] for c in comparisons if c.got.spoiled), None)
-    if spoiled:
-        return _reject(exercise, CannotCompare("mutates-input", {"name": spoiled}))
+    mutated = next((c.got.mutated[0] for c in comparisons if c.got.mutated), None)
+    if mutated:
+        return _reject(exercise, CannotCompare("mutates-input", {"name": mutated}))
     wrong = [c for c in comparisons if c.wrong]
     if not wrong:
-        name = next(c.got.tangled[0] for c in comparisons if c.got.tangled)
+        name = next(c.got.holds_graph[0] for c in comparisons if c.got.holds_graph)
         return _reject(exercise, CannotCompare("graph-kept", {"name": name}))
     returned = all(_returns_input(c) for c in comparisons if c.case.advice is None)
     known = diagnose(attempt, comparisons, returned)
-    seen = _choose_counterexample(wrong, known)
+    shown = _choose_counterexample(wrong, known)
     if known:
         name = "+".join(mistake.id for mistake in known)
-        told = [SEVERAL.format(count=len(known))] * (len(known) > 1) + [str(mistake.hint) for mistake in known]
+        messages = [SEVERAL.format(count=len(known))] * (len(known) > 1) + [str(mistake.hint) for mistake in known]
     elif returned:
-        name, told = "input-returned", [str(MESSAGES["input-returned"])]
+        name, messages = "input-returned", [str(MESSAGES["input-returned"])]
     else:
-        name, told = describe_difference(seen.got, seen.wanted, seen.differs, seen.case.tolerance)
+        name, messages = describe_difference(shown.got, shown.wanted, shown.differs, shown.case.tolerance)
         if name is None and _is_single_answer(exercise):
-            told = [str(MESSAGES["unknown-answer"])]
-    told += error_location(seen.got)
-    telling = find_counterexample(exercise, seen.case, seen.got, seen.wanted, seen.differs)
-    return Verdict(
-        exercise, False, name, messages=tuple(told), counterexample=telling, failures=count_failure(exercise.name, name)
-    )
+            messages = [str(MESSAGES["unknown-answer"])]
+    messages += error_location(shown.got)
+    example = find_counterexample(exercise, shown.case, shown.got, shown.wanted, shown.differs)
+    failures = count_failure(exercise.name, name)
+    return Verdict(exercise, False, name, messages=tuple(messages), counterexample=example, failures=failures)
 
 
 def _is_single_answer(exercise: Exercise) -> bool:
-    """Whether it asks for one answer that is compared as it is."""
+    """Return whether the exercise asks for a single answer that is compared without inputs."""
     return bool(exercise.evaluate) and not any(case.arguments for case in exercise.all_cases)
 
 
 def _returns_input(comparison: Comparison) -> bool:
-    """Whether the result is the first tensor as it came in, to the last bit."""
+    """Return whether the result is exactly the first tensor of the input."""
     x = next(filter(torch.is_tensor, comparison.case.arguments.values()), None)
     return x is not None and is_close(comparison.got.values.get("result"), x, 0.0)
 
 
 def _choose_counterexample(wrong: list[Comparison], known: tuple[Mistake, ...]) -> Comparison:
-    """The input to show: of a known mistake the one that its row names, or else the first; of others the smallest."""
+    """Choose the input to show: for a known mistake its `shown_on` or else the first, otherwise the smallest."""
     if known:
         named = {mistake.shown_on for mistake in known}
         return min(wrong, key=lambda c: c.case.name not in named)

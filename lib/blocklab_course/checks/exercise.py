@@ -1,7 +1,7 @@
-"""An exercise: the right function, the inputs on which others are compared with it, and the mistakes that are known.
+"""An exercise: the right function, the inputs on which submissions are compared with it, and the known mistakes.
 
-The right function is a recipe, written as a few replaceable steps. A known mistake replaces one step, so mistakes in
-different steps can be put together, and a checker can recognize several at once.
+The right function is a recipe of a few replaceable steps. A known mistake replaces one step, so that mistakes in
+different steps combine and the engine can recognize several at once.
 """
 
 import inspect
@@ -16,28 +16,36 @@ from .case import EMPTY_INPUT_ADVICE, Case
 from .derived_cases import derived_cases
 from .mistake import Mistake
 
-SMALL, LARGE = 4, 16  # the sizes at which steps are counted; a loop over one axis then takes four times as many
+SMALL, LARGE = 4, 16  # the sizes at which steps are counted; a loop over one axis takes four times as many at LARGE
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Exercise:
     """One exercise: its recipe, the inputs, the known mistakes, and what a stuck learner is shown.
 
-    `kernel` is the package's own function, where it has one; without it the recipe is the reference. `use` makes a
-    function of an answer that is not one (a number, a tuple of axes), whose recipe gives it, from steps where mistakes
-    are in parts of it; `wants` says in words what to hand in. `module`
-    calls an nn.Module that was handed in instead of a function. `growing(n)` are arguments of size n: a function whose
-    Python steps grow with n loops where torch would not. `without` are kinds of input that it cannot have, or need not,
-    each with the reason. `line` is one line of a solution, shown to who is stuck; `expected_from`, the failure of one
-    kind from which on the right result is shown, 3 where it is the whole answer. `section` is the heading that explains
-    it, in the notebook `lesson`, which the list of lessons fills in.
+    recipe: the right function; its keyword-only arguments are the steps that mistakes replace.
+    hint_line: one line of a solution, shown from the second failure with the same mistake on.
+    kernel: the library's function if there is one, used as the reference in place of the recipe.
+    evaluate: for an answer that is not a function (a number, a tuple of axes), make a function of it. The recipe then
+        returns the answer.
+    expects: what to submit, in words, if it is not a function.
+    module: how to call an nn.Module submitted in place of a function.
+    only_module: accept nothing but a Module.
+    scaled_inputs: `scaled_inputs(n)` are arguments of size n. A function whose Python steps grow with n is slow.
+    exempt: kinds of input that the exercise cannot have or does not need, each with the reason.
+    lesson: the notebook, filled in by the catalog of lessons.
+    section: the heading that explains the exercise in that notebook.
+    panel: the panel that shows it.
+    names: how messages name a value of the result.
+    expected_from: the right result is shown from this failure with the same mistake on: 3 if it is the whole answer.
+    cached_outcomes: see `expected.expected_outcome`.
     """
 
     name: str
     recipe: Callable
     cases: tuple[Case, ...]
     mistakes: tuple[Mistake, ...]
-    line: str
+    hint_line: str
     kernel: Callable | None = None
     evaluate: Callable[[object], Callable] | None = None
     expects: Text | None = None
@@ -50,16 +58,16 @@ class Exercise:
     panel: Text | None = None
     names: dict[str, Text] = field(default_factory=dict)
     expected_from: int = 1
-    found: dict = field(default_factory=dict, init=False, repr=False)  # see `known.given`
+    cached_outcomes: dict = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self):
-        unfinished = [row.id for row in self.mistakes if not isinstance(row, Mistake)]
+        unfinished = [mistake.id for mistake in self.mistakes if not isinstance(mistake, Mistake)]
         if unfinished:
-            raise TypeError(f"{self.name}: rows without a hint: {', '.join(unfinished)}")
+            raise TypeError(f"{self.name}: mistakes without a hint: {', '.join(unfinished)}")
 
     @cached_property
     def all_cases(self) -> tuple[Case, ...]:
-        """The cases of the table, a larger one, an empty one, and variations of the fullest."""
+        """The cases of the table, a larger one, an empty one, and those derived from the fullest."""
         changes = self.cases[0].changes
         more = []
         if self.scaled_inputs:
@@ -73,7 +81,7 @@ class Exercise:
 
     @property
     def fullest(self) -> Case:
-        """The case of the table that says most: the most arguments, then a gradient, then the most numbers."""
+        """The case with the most arguments, then with a gradient, then with the most numbers."""
         deciding = (case for case in self.cases if case.advice is None)
         given = {case: sum(x is not None for x in case.arguments.values()) for case in deciding}
         return max(given, key=lambda case: (given[case], case.gradient, case.size))
@@ -83,7 +91,7 @@ class Exercise:
         return self.kernel or self.variant()
 
     def variant(self, *mistakes: Mistake) -> Callable:
-        """The function that makes these mistakes, and no other; without any, the right one."""
+        """Return the function that makes exactly these mistakes: without any, the recipe."""
         steps = {}
         for mistake in mistakes:
             if callable(mistake.replaces):
@@ -94,24 +102,24 @@ class Exercise:
         return partial(self.recipe, **steps)
 
     def combinations(self, count: int, among: Collection[Mistake] | None = None) -> Iterator[tuple[Mistake, ...]]:
-        """The sets of so many mistakes, of all or of those `among` them, that can be made at once."""
+        """Yield the sets of `count` mistakes, of all or of those in `among`, that can be made at once."""
         possible = [mistake for mistake in self.mistakes if among is None or mistake in among]
         for mistakes in itertools.combinations(possible, count):
-            if all(one.together(other) for one, other in itertools.combinations(mistakes, 2)):
+            if all(one.combines_with(other) for one, other in itertools.combinations(mistakes, 2)):
                 yield mistakes
 
     def mistake(self, name: str) -> Mistake:
         return next(mistake for mistake in self.mistakes if mistake.id == name)
 
-    def row(self, told: str | None) -> Mistake | None:
-        """The row of a verdict's `mistake`, of several the first; None for what no row tells."""
-        first = (told or "").split("+")[0]
+    def find_mistake(self, verdict_mistake: str | None) -> Mistake | None:
+        """Return the known mistake that a verdict's `mistake` names, the first of several, or None."""
+        first = (verdict_mistake or "").split("+")[0]
         return next((mistake for mistake in self.mistakes if mistake.id == first), None)
 
-    def section_about(self, told: str | None) -> Text | None:
-        """The heading that explains a verdict's `mistake`, or the exercise where no row names one."""
-        row = self.row(told)
-        return (row and row.section) or self.section
+    def section_for(self, verdict_mistake: str | None) -> Text | None:
+        """Return the heading that explains a verdict's `mistake`, or else the exercise."""
+        mistake = self.find_mistake(verdict_mistake)
+        return (mistake and mistake.section) or self.section
 
     @property
     def parameters(self) -> list[inspect.Parameter]:

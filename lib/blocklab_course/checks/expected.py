@@ -1,20 +1,20 @@
-"""What the right function and the known mistakes give on the inputs of an exercise, kept from one check to the next."""
+"""Cache what the right function and the known mistakes give on the inputs of an exercise."""
 
 from .case import Case
 from .exercise import Exercise
 from .mistake import Mistake
 from .outcome import Outcome, run_trusted
 
-MAX_CACHED = 2**14  # numbers: what comes of a larger input is found anew, and so is what several mistakes give together
+MAX_CACHED = 2**14  # numbers; the results of larger inputs are not cached
 
 
 def expected_outcome(exercise: Exercise, mistakes: tuple[Mistake, ...], case: Case) -> Outcome:
-    """What the variant with these mistakes does with an input; without any, what is right.
+    """Return the outcome of the variant with these mistakes on an input: without mistakes, the right outcome.
 
-    The same in every check: nothing in it is random, and nobody writes into what it holds.
+    It is deterministic and nobody writes into it, so outcomes of at most one mistake are cached across checks.
     """
     key = mistakes, id(case.arguments)
-    if key not in exercise.found:
+    if key not in exercise.cached_outcomes:
         function = exercise.variant(*mistakes) if mistakes else exercise.reference
         outcome = run_trusted(function, case)
         if (
@@ -23,5 +23,5 @@ def expected_outcome(exercise: Exercise, mistakes: tuple[Mistake, ...], case: Ca
             or not any(case.arguments is c.arguments for c in exercise.all_cases)
         ):
             return outcome
-        exercise.found[key] = outcome
-    return exercise.found[key]
+        exercise.cached_outcomes[key] = outcome
+    return exercise.cached_outcomes[key]

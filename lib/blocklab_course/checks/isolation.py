@@ -1,4 +1,4 @@
-"""Surroundings in which every check gives the same answer, and which are afterwards what they were before."""
+"""Run code under fixed settings, and restore the process state afterwards."""
 
 import builtins
 import gc
@@ -27,14 +27,14 @@ MAX_OUTPUT = 2000  # characters of what a function prints
 _NAMESPACES = (torch, F, torch.linalg, torch.autograd, torch.testing, Tensor, nn.Module, math, time, random)
 _BUILTINS = vars(builtins)
 _CPU = torch.device("cpu")
-_SMALLEST_NORMAL = sys.float_info.min  # its half is 0 where small numbers are flushed to it
+_SMALLEST_NORMAL = sys.float_info.min  # half of it is 0 if denormals are flushed to zero
 
 
 def _attribute(owner: object, name: str) -> tuple[Callable, Callable]:
     return partial(getattr, owner, name), partial(setattr, owner, name)
 
 
-# What is read before and written back afterwards if it is then another, by a pair of functions.
+# Pairs of functions: the first reads a setting before, the second restores it afterwards if it has changed.
 _STATES: tuple[tuple[Callable, Callable], ...] = (
     (torch.get_default_dtype, torch.set_default_dtype),
     (torch.get_num_threads, torch.set_num_threads),
@@ -58,39 +58,39 @@ _STATES: tuple[tuple[Callable, Callable], ...] = (
 
 
 class CapturedOutput(io.StringIO):
-    """Takes what is printed, the beginning of it, and cannot be closed."""
+    """A stream that keeps the beginning of what is printed and cannot be closed."""
 
     full = False
 
     def write(self, text: str) -> int:
         if not self.full:
-            room = MAX_OUTPUT - self.tell()
-            self.full = len(text) > room
-            super().write(f"{text[:room]}…\n" if self.full else text)
+            space = MAX_OUTPUT - self.tell()
+            self.full = len(text) > space
+            super().write(f"{text[:space]}…\n" if self.full else text)
         return len(text)
 
     def close(self) -> None:
         pass
 
-    def hand_on(self) -> None:
-        """Print what it took, in whatever encoding the stream has."""
+    def replay(self) -> None:
+        """Print what was captured, escaping what stdout cannot encode."""
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
         print(self.getvalue().encode(encoding, "backslashreplace").decode(encoding), end="")
 
 
 @contextmanager
-def isolated(sheet: CapturedOutput | None = None) -> Iterator[None]:
-    """A room of its own for whatever runs inside: float32 on the CPU, with gradients, without warnings, in silence.
+def isolated(output: CapturedOutput | None = None) -> Iterator[None]:
+    """Run the body in float32 on the CPU, with gradients, without warnings or logs; capture what it prints.
 
-    What it prints lands on the sheet. Afterwards all is as before, whatever was done inside to: torch's settings,
-    modes and random numbers, NumPy's and Python's, the functions of torch and of Python, the streams, the warnings and
-    logs, the working directory, the environment, signal handlers and trace functions, open figures.
+    Afterwards everything is restored: the settings, modes and random states of torch, NumPy and Python, replaced
+    functions of torch and Python, the streams, warnings and logs, the working directory, the environment, signal
+    handlers, trace functions and open figures.
     """
     with ExitStack() as stack:
-        stack.enter_context(warnings.catch_warnings())  # first: torch 2.9 warns of some that it is asked how they stand
+        stack.enter_context(warnings.catch_warnings())  # first: in torch 2.9 merely reading some settings warns
         warnings.simplefilter("ignore")
         for read, write in _STATES:
-            with suppress(RuntimeError):  # what cannot be read stays as it is
+            with suppress(RuntimeError):  # skip what cannot be read
                 stack.callback(_restore, read, write, read())
         for remember in (
             save_modes,
@@ -105,15 +105,15 @@ def isolated(sheet: CapturedOutput | None = None) -> Iterator[None]:
             stack.callback(remember())
         for mode in (torch.inference_mode(False), torch.enable_grad(), *_override_modes()):
             stack.enter_context(mode)
-        stack.callback(save_modes())  # before any other function of torch's is called
+        stack.callback(save_modes())  # restores the modes before any other torch function is called
         torch.set_default_dtype(torch.float32)
-        if logging.root.manager.disable < logging.CRITICAL:  # not again in a room within a room: it asks every logger
+        if logging.root.manager.disable < logging.CRITICAL:  # skip when nested: it clears every logger's cache
             logging.disable()
         stack.callback(setattr, sys, "unraisablehook", sys.unraisablehook)
-        sys.unraisablehook = _ignore  # generators that are left unfinished may complain
-        sheet = sheet or CapturedOutput()
-        stack.enter_context(redirect_stdout(sheet))
-        stack.enter_context(redirect_stderr(sheet))
+        sys.unraisablehook = _ignore  # unfinished generators may raise when they are collected
+        output = output or CapturedOutput()
+        stack.enter_context(redirect_stdout(output))
+        stack.enter_context(redirect_stderr(output))
         yield
 
 
@@ -124,14 +124,14 @@ def _ignore(_unraisable: object) -> None:
 def _restore(read: Callable, write: Callable, old: object) -> None:
     try:
         same = read() == old
-    except RuntimeError:  # torch refuses to tell what was set in two ways
+    except RuntimeError:  # torch refuses to read a setting that was set through two APIs
         same = False
     if not same:
         write(old)
 
 
 def _override_modes() -> Iterator[AbstractContextManager]:
-    """Modes of the caller's that are overridden: each costs time in every call of torch, so only where they are on."""
+    """Yield contexts that override the caller's device and autocast. Only where needed: each slows every torch call."""
     devices = (mode.device for mode in reversed(_function_modes()) if isinstance(mode, _device.DeviceContext))
     if next(devices, _CPU).type != _CPU.type:
         yield _CPU
@@ -140,7 +140,7 @@ def _override_modes() -> Iterator[AbstractContextManager]:
             yield torch.autocast(device, enabled=False)
 
 
-# Each of these remembers something, and gives a function that puts it back.
+# Each of these saves some state and returns a function that restores it.
 
 
 def _do_nothing() -> None:
@@ -148,11 +148,11 @@ def _do_nothing() -> None:
 
 
 def save_modes() -> Callable:
-    """The modes of torch's that were entered and not left, and the default device, which is one of them."""
+    """Save torch's active modes and the default device."""
     functions_on, calls, hooks = _function_modes(), _dispatch_modes(), _saved_tensors_hooks()
-    chosen, current = _default_device(), _device.CURRENT_DEVICE
+    default, current = _default_device(), _device.CURRENT_DEVICE
 
-    def put_back() -> None:
+    def restore() -> None:
         now = _function_modes()
         if not _identical(now, functions_on):
             for _ in now:
@@ -164,14 +164,14 @@ def save_modes() -> Callable:
                 _python_dispatch.TorchDispatchMode.__exit__(mode, None, None, None)
         while not _identical(_saved_tensors_hooks(), hooks) and _saved_tensors_hooks():
             torch._C._autograd._pop_saved_tensors_default_hooks()
-        if _default_device() is not chosen:
-            if chosen is None:  # where None was noted, torch 2.9 cannot tell the default device
+        if _default_device() is not default:
+            if default is None:  # torch 2.9 cannot read the default device if it is set to None
                 del torch._GLOBAL_DEVICE_CONTEXT.device_context
             else:
-                torch._GLOBAL_DEVICE_CONTEXT.device_context = chosen
+                torch._GLOBAL_DEVICE_CONTEXT.device_context = default
         _device.CURRENT_DEVICE = current
 
-    return put_back
+    return restore
 
 
 def _function_modes() -> list:
@@ -183,7 +183,7 @@ def _dispatch_modes() -> list:
 
 
 def _saved_tensors_hooks() -> tuple:
-    """The two that count: only the innermost ones do."""
+    """Return the innermost pair, the only one that takes effect."""
     return torch._C._autograd._top_saved_tensors_default_hooks(True) or ()
 
 
@@ -199,22 +199,22 @@ def _save_rng() -> Callable:
     cpu, python = torch.get_rng_state(), random.getstate()
     cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
 
-    def put_back() -> None:
+    def restore() -> None:
         torch.set_rng_state(cpu)
         random.setstate(python)
         for device, state in enumerate(cuda):
             torch.cuda.set_rng_state(state, device)
 
-    return put_back
+    return restore
 
 
 def save_functions() -> Callable:
-    """Functions that may be replaced. What is new in a module stays, for parts of torch are loaded late."""
+    """Save the functions of torch, math, time, random and builtins. New names in a module stay: torch loads lazily."""
     own = _BUILTINS.copy()
     before = [(space, dict(vars(space))) for space in _NAMESPACES]
 
-    def put_back() -> None:
-        _BUILTINS.update(own)  # first, and without any of them
+    def restore() -> None:
+        _BUILTINS.update(own)  # first, without calling any builtin
         for space, old in before:
             now = vars(space)
             if len(now) == len(old) and all(map(operator.is_, now.values(), old.values())):
@@ -225,24 +225,24 @@ def save_functions() -> Callable:
             for name in now.keys() - old.keys() if isinstance(space, type) else ():
                 delattr(space, name)
 
-    return put_back
+    return restore
 
 
 def _save_signals() -> Callable:
-    """Only the main thread has a say in signals."""
+    """Save signal handlers. Only the main thread can set them."""
     if threading.current_thread() is not threading.main_thread():
         return _do_nothing
     before = {number: signal.getsignal(number) for number in signal.valid_signals()}
     timer = signal.getitimer(signal.ITIMER_REAL) if hasattr(signal, "getitimer") else (0.0, 0.0)  # not on Windows
 
-    def put_back() -> None:
+    def restore() -> None:
         if not timer[0] and hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, 0)  # an alarm that nobody awaits ends the process
+            signal.setitimer(signal.ITIMER_REAL, 0)  # an unhandled alarm would end the process
         for number, handler in before.items():
             if handler is not None and signal.getsignal(number) is not handler:
                 signal.signal(number, handler)
 
-    return put_back
+    return restore
 
 
 def _save_working_directory() -> Callable:
@@ -254,41 +254,41 @@ def _save_working_directory() -> Callable:
 
 
 def _save_numpy() -> Callable:
-    numpy = sys.modules.get("numpy")  # not loaded by us
+    numpy = sys.modules.get("numpy")  # do not import it
     if numpy is None:
         return _do_nothing
     state, errors, printing = numpy.random.get_state(), numpy.geterr(), numpy.get_printoptions()
 
-    def put_back() -> None:
+    def restore() -> None:
         numpy.random.set_state(state)
         numpy.seterr(**errors)
         numpy.set_printoptions(**printing)
 
-    return put_back
+    return restore
 
 
 def _save_matplotlib() -> Callable:
-    """matplotlib's settings; figures opened inside are closed."""
+    """Save matplotlib's settings, and close the figures opened meanwhile."""
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is None:
         return _do_nothing
     settings, figures = dict.copy(pyplot.rcParams), set(pyplot.get_fignums())
 
-    def put_back() -> None:
+    def restore() -> None:
         dict.update(pyplot.rcParams, settings)
         for number in set(pyplot.get_fignums()) - figures:
             pyplot.close(number)
 
-    return put_back
+    return restore
 
 
 def _capture_displays() -> Callable:
-    """A notebook's way to show things, closed meanwhile."""
+    """Keep a notebook from displaying anything meanwhile."""
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
     if not shell:
         return _do_nothing
-    from IPython.core.displaypub import CapturingDisplayPublisher  # here, for scripts are checked without IPython
+    from IPython.core.displaypub import CapturingDisplayPublisher  # IPython is optional
 
     before, shell.display_pub = shell.display_pub, CapturingDisplayPublisher()
     return partial(setattr, shell, "display_pub", before)

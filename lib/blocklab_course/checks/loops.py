@@ -1,4 +1,4 @@
-"""Is a right function needlessly slow? Counted in steps of Python, so that the answer is the same on every machine."""
+"""Detect needless Python loops by counting steps, so that the answer is the same on every machine."""
 
 import sys
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from .timeout import Interrupted
 
 
 def count_steps(call: Callable[[], object]) -> int:
-    """How many lines of the learner's own the call runs the second time; the first one may compile."""
+    """Count the lines of the learner's code in the second call; the first may compile."""
     call()
     steps = 0
 
@@ -29,14 +29,13 @@ def count_steps(call: Callable[[], object]) -> int:
     return steps
 
 
-def detect_loop(call: Callable[[dict], object], growing: Callable[[int], dict]) -> tuple[int, int] | None:
-    """The steps at the small and the large size if there is one more for each number or row more, else None.
+def detect_loop(call: Callable[[dict], object], scaled_inputs: Callable[[int], dict]) -> tuple[int, int] | None:
+    """Return the steps at the small and the large size if they grow by at least one per number or row, else None.
 
-    A function that works on whole tensors takes the same steps at both sizes. None as well if it stops with an error
-    now, which it did not when it was compared, or if such an input cannot be given to the candidate.
+    A function that works on whole tensors takes the same steps at both sizes. Returns None on any error, too.
     """
     try:
-        small, large = (count_steps(partial(call, growing(n))) for n in (SMALL, LARGE))
+        small, large = (count_steps(partial(call, scaled_inputs(n))) for n in (SMALL, LARGE))
     except Interrupted:
         raise
     except BaseException:

@@ -1,4 +1,4 @@
-"""What a verdict says that no table says: the messages that fit every exercise, by the id they are saved under."""
+"""The messages that fit every exercise, by the id that is saved with the verdict."""
 
 from blocklab_course.i18n import Text
 
@@ -12,28 +12,28 @@ MESSAGES = {
         zh="你的函数没有返回值。是不是漏了 `return`？",
     ),
     "wrong-kind": Text(
-        en="Hand in {wanted}; what came is {got}.",
+        en="Submit {wanted}; got {got}.",
         zh="这里要交的是{wanted}；收到的却是{got}。",
     ),
     "class-not-instance": Text(
-        en="`{got}` is a class. Make an instance of it first: `{got}(…)`.",
+        en="`{got}` is a class. Create an instance first: `{got}(…)`.",
         zh="`{got}` 是类，不是实例。请先创建它的实例：`{got}(…)`。",
     ),
     "signature": Text(
-        en="The checker calls `{wanted}`, but your function is `{got}`: other arguments, or another number of them.",
+        en="The check calls `{wanted}`, but your function is `{got}`, with different arguments.",
         zh="检查时按 `{wanted}` 调用，而你的函数是 `{got}`，参数对不上。",
     ),
     "module-attributes": Text(
-        en="No input could be given to your Module. It takes the place of `{wanted}`: its parameters, buffers and "
-        "settings must bear these names, and there must be none besides.",
+        en="None of the inputs fits your Module. It stands for `{wanted}`: its parameters, buffers and settings must "
+        "have these names, and there must be no others.",
         zh="任何一组输入都传不进你的模块。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，也不能多出别的。",
     ),
     "module-too-small": Text(
-        en="Your Module was made for one number, and there all norms do the same. Hand in one for 4 numbers or more.",
+        en="Your Module normalizes a single number, and then all norms give the same. Submit one for 4 numbers or more.",
         zh="你的模块只处理一个数，这时各种归一化的结果都一样。请交一个至少处理 4 个数的模块。",
     ),
     "state-dict-keys": Text(
-        en="The weights do not load into your layer. Missing: {missing}. Too many: {unexpected}.",
+        en="The weights do not load into your layer. Missing: {missing}. Unexpected: {unexpected}.",
         zh="权重无法载入你的层。缺少：{missing}。多余：{unexpected}。",
     ),
     "raises": Text(
@@ -41,72 +41,70 @@ MESSAGES = {
         zh="你的函数运行时报错：{error}",
     ),
     "interrupted": Text(
-        en="Stopped after {seconds:.0f} s: your function had not come to its end. Look for a loop that never finishes, "
-        "or for work that is far too much.",
+        en="Stopped after {seconds:.0f} s: your function had not finished. Look for a loop that never ends, or for far "
+        "too much work.",
         zh="{seconds:.0f} 秒后中止：你的函数还没有运行完。请检查有没有停不下来的循环，或者计算量过大的地方。",
     ),
     "stopped": Text(
-        en="You stopped the check after {seconds:.0f} s, before it was done.",
+        en="You stopped the check after {seconds:.0f} s, before it had finished.",
         zh="检查了 {seconds:.0f} 秒，还没有完成，你按了停止。",
     ),
     "mutates-input": Text(
-        en="Your function changes its input `{name}`: whoever called it still needs the old numbers. Work on a new "
-        "tensor; `x -= m` and names ending in `_`, `requires_grad_()` too, change the one that came in.",
+        en="Your function changes its input `{name}`, but the caller still needs the old numbers. Work on a new tensor: "
+        "`x -= m` and methods ending in `_`, even `requires_grad_()`, change the one that was passed in.",
         zh="你的函数改动了输入 `{name}`，而调用者还要用原来的数。请另建一个张量；"
         "`x -= m` 和以 `_` 结尾的方法（`requires_grad_()` 也算）改的都是传入的那一个。",
     ),
     "graph-kept": Text(
-        en="The numbers are right, but `{name}` holds on to the graph after the call, and to that of every past step: "
-        "training takes more and more memory, until there is none left. Write it inside `with torch.no_grad():`.",
+        en="The numbers are right, but after the call `{name}` still holds the graph, and that of every past step: "
+        "training takes more and more memory until none is left. Update it inside `with torch.no_grad():`.",
         zh="数值是对的，但调用之后 `{name}` 带上了计算图：过去每一步的计算图都会留着，"
         "训练越久，占的内存越多，直到用完。请在 `with torch.no_grad():` 里更新它。",
     ),
     "input-returned": Text(
-        en="You returned the input as it came in.",
+        en="You returned the input unchanged.",
         zh="你把输入原样返回了。",
     ),
     "not-differentiable": Text(
-        en="The numbers may be right, but no gradient comes through. Stay in torch: no `.item()`, `.tolist()`, "
+        en="The numbers may be right, but no gradient flows back. Stay in torch: no `.item()`, `.tolist()`, "
         "`.detach()`, NumPy or `no_grad` on the way.",
         zh="数值也许是对的，但梯度传不回来。请全程使用 torch："
         "中间不要用 `.item()`、`.tolist()`、`.detach()`、NumPy 或 `no_grad`。",
     ),
     "wrong-type": Text(
-        en="You returned {got}; wanted is {wanted}.",
+        en="You returned {got}; expected {wanted}.",
         zh="你返回的是{got}，需要的是{wanted}。",
     ),
     "wrong-shape": Text(
-        en="The shape is wrong: you returned {got}, wanted is {wanted}.",
+        en="The shape is wrong: you returned {got}, expected {wanted}.",
         zh="形状不对：你返回的是 {got}，需要的是 {wanted}。",
     ),
     "wrong-dtype": Text(
-        en="The type of the numbers is wrong: you returned {got}, wanted is {wanted}. Convert the result at the end. "
-        "(`torch.zeros` and its like do not follow the type of the input: without `dtype=` they give float32.)",
+        en="The dtype is wrong: you returned {got}, expected {wanted}. Convert the result at the end. (`torch.zeros` and "
+        "the like do not take on the dtype of the input: without `dtype=` they return float32.)",
         zh="数值类型不对：你返回的是 {got}，需要的是 {wanted}。请在最后转换结果的类型。"
         "（`torch.zeros` 这类函数不会沿用输入的类型：不写 `dtype=`，得到的就是 float32。）",
     ),
     "wrong-device": Text(
-        en="The result lies on another device: you returned {got}, wanted is {wanted}.",
+        en="The result is on the wrong device: you returned {got}, expected {wanted}.",
         zh="结果放错了设备：你返回的在 {got} 上，应当在 {wanted} 上。",
     ),
     "nan": Text(
-        en="Your result holds NaN or infinity where a number belongs. Look for a division by zero, −∞ minus −∞, or "
-        "the root or the logarithm of something that is not positive.",
+        en="Your result has NaN or infinity where a number belongs. Look for a division by zero, −∞ minus −∞, or the "
+        "root or logarithm of something that is not positive.",
         zh="结果里出现了 NaN 或无穷大，那里本应是普通的数。"
         "请检查有没有除以零、−∞ 减 −∞，或者对不大于零的数开方、取对数。",
     ),
     "unknown": Text(
-        en="Not right yet, and it is not a mistake I know. Here is where it differs first.",
+        en="Not right yet, and not a mistake I know. Here is the first difference.",
         zh="还不对，但我认不出这是哪一种错误。下面是最先出现差别的地方。",
     ),
-    "unknown-answer": Text(
-        en="Not right yet, and it is not a mistake I know.", zh="还不对，但我认不出这是哪一种错误。"
-    ),
+    "unknown-answer": Text(en="Not right yet, and not a mistake I know.", zh="还不对，但我认不出这是哪一种错误。"),
 }
 
 SLOW = Text(
-    en="It walks through the numbers in a Python loop: {steps[0]} steps at size {sizes[0]}, {steps[1]} at size "
-    "{sizes[1]}. One call of torch on the whole tensor does the same, and much faster.",
+    en="You loop over the numbers in Python: {steps[0]} steps at size {sizes[0]}, {steps[1]} at size {sizes[1]}. One "
+    "torch call on the whole tensor does the same, much faster.",
     zh="你用 Python 循环逐个处理：规模为 {sizes[0]} 时要走 {steps[0]} 步，规模为 {sizes[1]} 时要走 {steps[1]} 步。"
     "对整个张量只调用一次 torch，结果相同，而且快得多。",
 )
@@ -127,7 +125,7 @@ LEFT_OUT = Text(
     zh="另有 {count} 组输入不适合你的模块，没有检查，这不影响结论。",
 )
 
-NUMBERS_TOO = Text(en="And the numbers differ, too.", zh="而且数值也不对。")
+NUMBERS_TOO = Text(en="The numbers differ, too.", zh="而且数值也不对。")
 SEVERAL = Text(en="{count:d} mistakes at once:", zh="同时有 {count:d} 处错误：")
 INPUT = Text(en="input {name}", zh="输入 {name}")
 YOURS = Text(en="your {what}", zh="{what}（你的）")

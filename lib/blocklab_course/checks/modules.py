@@ -1,4 +1,4 @@
-"""Call an nn.Module where the exercise is a function: its attributes take the place of the arguments."""
+"""Call an nn.Module in an exercise about a function: its attributes stand for the arguments."""
 
 import copy
 
@@ -12,17 +12,17 @@ from .outcome import NotComparable
 
 IDENTITY_VALUES = {"weight": 1.0, "bias": 0.0}
 VECTOR_NAMES = ("weight", "bias", "running_mean", "running_var")
-SIZE_NAMES = ("num_features", "num_channels", "channels")  # what a layer without vectors may call the size
+SIZE_NAMES = ("num_features", "num_channels", "channels")  # attributes that hold the size of a layer without vectors
 ALIASES = {"eps": ("variance_epsilon", "epsilon", "layer_norm_eps")}
 MISSING = object()
 
 
 class UnsupportedModule(NotComparable):
-    """The input needs an argument that this Module has no attribute for, or another size."""
+    """The Module has no attribute for an argument of this input, or has another size."""
 
 
 def get_setting(module: nn.Module, name: str) -> object:
-    """An attribute of the Module, by whatever name published code has for it, or MISSING."""
+    """Return an attribute of the Module, under any of its usual names, or MISSING."""
     try:
         return getattr(module, resolve_alias(module, name), MISSING)
     except Exception:
@@ -30,17 +30,17 @@ def get_setting(module: nn.Module, name: str) -> object:
 
 
 def resolve_alias(module: nn.Module, name: str) -> str:
-    """What the Module calls a setting."""
+    """Return the name that the Module uses for a setting."""
     return next((other for other in (name, *ALIASES.get(name, ())) if hasattr(module, other)), name)
 
 
 def get_vectors(module: nn.Module) -> list[Tensor]:
-    """Its parameters and buffers of the names that the exercises know."""
+    """Return the parameters and buffers that exercises have as arguments."""
     return [x for x in (get_setting(module, name) for name in VECTOR_NAMES) if isinstance(x, Tensor) and x.dim()]
 
 
 def module_shape(module: nn.Module, exercise: Exercise) -> tuple[int, ...] | None:
-    """The shape that the Module was made for, as its own settings or vectors say; None if they do not."""
+    """Return the shape the Module was made for, from its settings or vectors, or None."""
     if any(parameter.name == "normalized_shape" for parameter in exercise.parameters):
         shape = _as_shape(get_setting(module, "normalized_shape"))
         return shape or next((tuple(x.shape) for x in get_vectors(module)), None)
@@ -49,7 +49,7 @@ def module_shape(module: nn.Module, exercise: Exercise) -> tuple[int, ...] | Non
 
 
 def _as_shape(value: object) -> tuple[int, ...] | None:
-    """Shapes may be numbers, lists or tuples."""
+    """Return a number, list or tuple as a shape, and None for anything else."""
     if type(value) is int:
         return (value,)
     sizes = isinstance(value, tuple | list) and all(type(size) is int for size in value)
@@ -57,12 +57,13 @@ def _as_shape(value: object) -> tuple[int, ...] | None:
 
 
 def attributes_as_arguments(module: nn.Module, exercise: Exercise, arguments: dict[str, object]) -> object:
-    """Call the module on the first argument, with the others as its parameters, buffers and settings of that name.
+    """Call the module on the first argument, with the others set as its parameters, buffers and settings.
 
-    A weight or bias that is None in the input is one or zero in the module. Buffers that the module writes are written
-    back into the arguments. Sizes are never set: the module may have worked with them when it was made. Raises
-    CannotBeSaid where an argument that is not at its default has no such attribute, or one of another size, or the
-    module has a parameter of another name.
+    A weight or bias of None becomes ones or zeros. Buffers that the module updates are copied back into the arguments.
+    Sizes are never set, because the constructor may have used them.
+
+    Raises UnsupportedModule if an argument that is not at its default has no attribute or one of another size, or if
+    the module has other parameters.
     """
     module = _copy(module)
     first, *settings = (parameter.name for parameter in exercise.parameters)
@@ -94,7 +95,7 @@ def attributes_as_arguments(module: nn.Module, exercise: Exercise, arguments: di
 
 
 def _copy(module: nn.Module) -> nn.Module:
-    """A copy of which every attribute can be replaced; as deep as it goes, for locks and the like have no copy."""
+    """Copy the module so that every attribute can be replaced. Locks and the like have no deep copy."""
     try:
         return copy.deepcopy(module)
     except Exception:
@@ -111,7 +112,7 @@ def _reshape_like(has: object, value: Tensor) -> Tensor:
 
 
 def _set_number(module: nn.Module, name: str, has: object, value: object) -> None:
-    """Set a number such as eps or momentum; a count has to be the module's own already."""
+    """Set a float such as eps or momentum. A count must already be equal."""
     if type(has) is type(value) and has == value:
         return
     name = resolve_alias(module, name)
@@ -124,7 +125,7 @@ def _set_number(module: nn.Module, name: str, has: object, value: object) -> Non
 
 
 def accepts(module: nn.Module, x: Tensor) -> bool:
-    """Whether x has as many axes as the Module is for: torch has a class of its own for every rank."""
+    """Return whether x has the rank that the Module is for: torch has a class for each."""
     if isinstance(module, nn.modules.batchnorm._NormBase):
         try:
             module._check_input_dim(x)
@@ -134,14 +135,14 @@ def accepts(module: nn.Module, x: Tensor) -> bool:
 
 
 def _is_flat(vector: Tensor) -> bool:
-    """Whether it is (C,), or has axes of its own that all count, and not (1, C, 1, 1) for inputs of four axes."""
+    """Return whether the vector fits inputs of any rank, unlike (1, C, 1, 1)."""
     return vector.dim() == 1 or max(vector.shape) < vector.numel()
 
 
 def _call_with(module: nn.Module, tensors: dict[str, Tensor], arguments: dict[str, object]) -> object:
-    """Put the tensors in the place of parameters and buffers, call, and copy back what the module bound anew.
+    """Replace parameters and buffers by the tensors, call the module, and copy back what it reassigned.
 
-    A learner may keep running statistics as plain attributes: `functional_call` would not see those.
+    `functional_call` would miss running statistics that a learner keeps as plain attributes.
     """
     for name, value in tensors.items():
         module._parameters.pop(name, None)
@@ -158,7 +159,7 @@ def _call_with(module: nn.Module, tensors: dict[str, Tensor], arguments: dict[st
 
 
 def load_weights(module: nn.Module, weights: dict[str, Tensor]) -> nn.Module:
-    """A copy of the module with these weights. Raises Complaint with the names that do not fit."""
+    """Return a copy of the module with these weights. Raises CannotCompare with the names that do not fit."""
     module = copy.deepcopy(module)
     shapes = {name: tuple(x.shape) for name, x in module.state_dict().items()}
     wanted = {name: tuple(x.shape) for name, x in weights.items()}

@@ -1,4 +1,4 @@
-"""Run a function on one input, and compare what came out."""
+"""Run a function on one input, and compare outcomes."""
 
 import linecache
 import math
@@ -18,7 +18,7 @@ from .results import MAX_COPIED, Unsupported, named_results, snapshot, to_plain
 from .safe_repr import error_message, truncate
 from .timeout import Interrupted
 
-# Bound now: what a learner's function puts in their place later has no say.
+# Bound at import, so that a learner's function cannot replace them.
 _all_close, _equal = torch.allclose, torch.equal
 _LIBRARY_PATHS = (
     str(Path(__file__).parents[1]),
@@ -30,51 +30,54 @@ _LIBRARY_PATHS = (
 
 
 class NotComparable(Exception):
-    """Not the function's error: something keeps it from being called on this input at all."""
+    """The function cannot be called on this input at all. This is not an error of the function."""
 
 
 class NotDifferentiable(Exception):
-    """The result does not depend on its input as far as autograd can tell."""
+    """For autograd, the result does not depend on the input."""
 
 
 class TookTooLong(Exception):
-    """The function was stopped before it came to its end."""
+    """The function was stopped before it finished."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a function did: the values it gave, by name, or the error it raised; and which arguments it spoiled.
+    """What a function did on one input.
 
-    "result" is what it returned ("result 0", "result 1" … for a tuple or list), "x.grad" a gradient, and the name of an
-    argument is that argument after the call. `message` and `line`, the learner's own one with its number, belong to
-    the error. `tangled` are the written arguments that now hold on to a graph.
+    values: "result" is what it returned ("result 0", "result 1" … for a tuple or list), "x.grad" a gradient, and the
+        name of an argument is that argument after the call. Empty if it raised.
+    error, message: the error it raised.
+    failing_line: number and text of the learner's line in which the error arose.
+    mutated: the arguments it changed but should not have.
+    holds_graph: the arguments it should change that now require gradients.
     """
 
     values: dict[str, object]
     error: BaseException | None = None
     message: str = ""
-    line: tuple[int, str] | None = None
-    spoiled: tuple[str, ...] = ()
-    tangled: tuple[str, ...] = ()
+    failing_line: tuple[int, str] | None = None
+    mutated: tuple[str, ...] = ()
+    holds_graph: tuple[str, ...] = ()
 
 
 def by_position(function: Callable) -> Callable[[dict], object]:
-    """A function as `run` calls it: on named arguments, which it is given in their order."""
+    """Make a function of a dict of named arguments, which it passes on by position."""
     return lambda arguments: function(*arguments.values())
 
 
 def run(call: Callable[[dict], object], case: Case) -> Outcome:
-    """What `call`, a function of the named arguments, does with the input of the case.
+    """Run a learner's function, as a function of the named arguments, on the input of a case.
 
-    Interrupted passes through, and NotComparable from this package.
+    Raises Interrupted if time is up, and NotComparable if Blocklab's own code raised it.
     """
-    arguments = case.fresh()
+    arguments = case.copy_arguments()
     leaves = _require_gradients(arguments, case)
     with warnings.catch_warnings(), torch.enable_grad():
         warnings.simplefilter("ignore")
         try:
             returned = call(arguments)
-            with torch.enable_grad():  # the function may have switched gradients off
+            with torch.enable_grad():  # the function may have disabled gradients
                 values = _collect_values(returned, case, leaves)
         except Interrupted:
             raise
@@ -84,17 +87,17 @@ def run(call: Callable[[dict], object], case: Case) -> Outcome:
             return Outcome({}, *_describe_error(error, case), failing_line(error), _mutated(arguments, case, leaves))
     values = {name: snapshot(x) for name, x in values.items()}
     written = {name: to_plain(arguments[name]) for name in case.changes}
-    tangled = tuple(name for name, x in written.items() if isinstance(x, Tensor) and x.requires_grad)
+    holds_graph = tuple(name for name, x in written.items() if isinstance(x, Tensor) and x.requires_grad)
     values |= {name: snapshot(x) for name, x in written.items()}
-    return Outcome(values, spoiled=_mutated(arguments, case, leaves), tangled=tangled)
+    return Outcome(values, mutated=_mutated(arguments, case, leaves), holds_graph=holds_graph)
 
 
 def run_trusted(function: Callable, case: Case) -> Outcome:
-    """What a function of a table does with the input of the case, where torch is settled.
+    """Run a function of our own on the input of a case, inside `isolated`.
 
-    It needs none of the guards against what a learner may write, and a check of a hard case runs hundreds.
+    A hard case runs hundreds of these, so the guards around a learner's function are left out.
     """
-    arguments = case.fresh()
+    arguments = case.copy_arguments()
     leaves = _require_gradients(arguments, case)
     try:
         values = _collect_values(function(*arguments.values()), case, leaves)
@@ -107,7 +110,7 @@ def run_trusted(function: Callable, case: Case) -> Outcome:
 
 
 def _require_gradients(arguments: dict[str, object], case: Case) -> dict[str, Tensor]:
-    """The arguments whose gradients are compared."""
+    """Make the arguments whose gradients are compared require gradients, and return them."""
     if not case.gradient:
         return {}
     inputs = {name: x for name, x in arguments.items() if is_float(x) and name not in case.changes}
@@ -120,31 +123,29 @@ def _collect_values(returned: object, case: Case, leaves: dict[str, Tensor]) -> 
 
 
 def _raised_by_blocklab(error: BaseException) -> bool:
-    """Whether Blocklab raised it, a table of exercises too, and not a learner who borrowed the class."""
+    """Return whether code of Blocklab raised the error, and not the learner's code."""
     *_, (frame, _line) = traceback.walk_tb(_get_traceback(error))
-    return frame.f_globals.get("__name__", "").startswith(
-        ("blocklab.", "blocklab_course.")
-    )  # an exercise lies beside its lesson
+    return frame.f_globals.get("__name__", "").startswith(("blocklab.", "blocklab_course."))
 
 
 def _describe_error(error: BaseException, case: Case) -> tuple[BaseException, str]:
-    """The error as it is told, and what it says."""
+    """Return the error to report and its message."""
     message = error_message(error)
-    unlinked = case.gradient and "requires grad" in message  # .numpy() says so, and advises the mistake
-    return NotDifferentiable() if unlinked else error, message
+    detached = case.gradient and "requires grad" in message  # the error of .numpy(), which advises to detach
+    return NotDifferentiable() if detached else error, message
 
 
 def _get_traceback(error: BaseException) -> TracebackType | None:
-    return BaseException.__traceback__.__get__(error)  # whatever the error's own class says
+    return BaseException.__traceback__.__get__(error)  # the error's class may override it
 
 
 def is_library_code(file: str) -> bool:
-    """Whether a file is Python's, torch's, an installed package's or this one's, and not the learner's."""
+    """Return whether a file belongs to Python, torch, an installed package or Blocklab, and not to the learner."""
     return file.startswith(_LIBRARY_PATHS)
 
 
 def failing_line(error: BaseException) -> tuple[int, str] | None:
-    """The learner's own line in which an error arose: the last one outside of Python, torch and this package."""
+    """Return number and text of the learner's line in which an error arose: the innermost outside any library."""
     own = None
     for frame, number in traceback.walk_tb(_get_traceback(error)):
         if not is_library_code(frame.f_code.co_filename):
@@ -157,7 +158,7 @@ def failing_line(error: BaseException) -> tuple[int, str] | None:
 
 
 def _gradients(values: dict[str, object], leaves: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The gradients of a weighted sum of all results, zero where an argument has no part in them."""
+    """Return the gradients of a weighted sum of all results, zeros for an argument that has no part in it."""
     floats = [x for x in values.values() if is_float(x)]
     if not any(x.requires_grad for x in floats):
         raise NotDifferentiable
@@ -168,12 +169,12 @@ def _gradients(values: dict[str, object], leaves: dict[str, Tensor]) -> dict[str
 
 
 def _gradient_weights(x: Tensor) -> Tensor:
-    """Weights that are all different, so that no gradient cancels: a plain sum of LayerNorm's output is constant."""
+    """Return distinct weights, so that no gradient cancels: the plain sum of LayerNorm's output is constant."""
     return torch.cos(torch.arange(x.numel(), dtype=x.dtype, device=x.device) * 1.3 + 0.4).view(x.shape)
 
 
 def _mutated(arguments: dict[str, object], case: Case, leaves: Collection[str]) -> tuple[str, ...]:
-    """The arguments that a second call would find changed: in their numbers, or in what autograd notes on them."""
+    """Return the names of the arguments whose numbers or autograd state the call changed."""
     names = [name for name, x in case.arguments.items() if isinstance(x, Tensor) and name not in case.changes]
     given = {name: arguments[name] for name in names}
     return tuple(
@@ -184,7 +185,7 @@ def _mutated(arguments: dict[str, object], case: Case, leaves: Collection[str]) 
 
 
 def _same_autograd_state(x: Tensor, leaf: bool) -> bool:
-    """Whether autograd notes no more on a tensor than before the call: that it is a leaf, or nothing."""
+    """Return whether the autograd state of a tensor is as it was before the call."""
     with torch._C.DisableTorchFunctionSubclass():
         same = Tensor.requires_grad.__get__(x) == leaf and Tensor.is_leaf.__get__(x)
         return same and Tensor.grad.__get__(x) is None
@@ -198,7 +199,7 @@ def _equal_values(x: object, y: Tensor) -> bool:
 
 
 def first_difference(got: Outcome, wanted: Outcome, tolerance: float) -> str | None:
-    """The name of the first value that differs, "error" if errors do or only one raised, None if all agree."""
+    """Return the name of the first value that differs, "error" if the errors differ, None if all agree."""
     if got.error is not None or wanted.error is not None:
         return None if same_error(got, wanted) else "error"
     if got.values.keys() != wanted.values.keys():
@@ -208,15 +209,15 @@ def first_difference(got: Outcome, wanted: Outcome, tolerance: float) -> str | N
 
 
 def same_error(got: Outcome, wanted: Outcome) -> bool:
-    """Whether both stopped for the same reason: an error of one class, with the same words in whatever order."""
+    """Return whether both raised the same class of error with the same words, in any order."""
     alike = type(got.error) is type(wanted.error)
     return alike and sorted(got.message.split()) == sorted(wanted.message.split())
 
 
 def is_close(x: object, y: object, tolerance: float) -> bool:
-    """Whether two plain values agree: same kind, shape, type and device, and equal up to the tolerance.
+    """Return whether two plain values agree in kind, shape, dtype and device, and in numbers up to the tolerance.
 
-    The tolerance is relative to the largest number of `y`: a result that ought to be 0 may be off by rounding.
+    The tolerance is relative to the largest number of `y`, so that a result that should be 0 may be off by rounding.
     """
     if not isinstance(x, Tensor) or not isinstance(y, Tensor):
         return isinstance(x, type(y)) and not isinstance(x, Unsupported) and _is_close_number(x, y, tolerance)
@@ -228,14 +229,14 @@ def is_close(x: object, y: object, tolerance: float) -> bool:
         return False
     x, y = x.double(), y.double()
     off, allowed = (x - y).abs().max().item(), tolerance * max_magnitude(y)
-    if off <= allowed or off > 2 * allowed:  # nearly always, in a third of the time
+    if off <= allowed or off > 2 * allowed:  # nearly always, and three times as fast
         return off <= allowed
     return _all_close(x, y, rtol=tolerance, atol=allowed, equal_nan=True)
 
 
 def max_magnitude(y: Tensor) -> float:
-    """The largest finite number: what may be off is measured by it."""
-    if y.numel() and math.isfinite(top := y.abs().max().item()):  # nearly always, in a fraction of the time
+    """Return the largest finite magnitude, or 1 if there is none. Tolerances are relative to it."""
+    if y.numel() and math.isfinite(top := y.abs().max().item()):  # nearly always, and much faster
         return top
     finite = y[y.isfinite()]
     return finite.abs().max().item() if finite.numel() else 1.0

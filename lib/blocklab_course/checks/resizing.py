@@ -1,4 +1,4 @@
-"""Inputs of the size that an nn.Module was made for: what it worked out when it was made stays true."""
+"""Resize the inputs of an exercise to the size that an nn.Module was made for."""
 
 import math
 from collections.abc import Callable
@@ -14,15 +14,14 @@ from .exercise import Exercise
 from .modules import accepts, attributes_as_arguments, get_setting, module_shape
 
 MAX_AXES = 5  # (N, C, D, H, W)
-ROW_FACTORS = (
-    1 + torch.arange(16) / 8
-)  # other multiples of a row, so that one at least shows how its numbers are rounded
+# Multiples of a row, so that at least one of them shows how its numbers are rounded.
+ROW_FACTORS = 1 + torch.arange(16) / 8
 
 
 def resize_cases(exercise: Exercise, candidate: object) -> Exercise:
-    """The exercise with inputs that the candidate was made for, if it is a Module that stands for a function.
+    """Return the exercise with inputs that the candidate was made for, if it is a Module submitted for a function.
 
-    Raises Complaint for a Module of one number, where every norm gives the same.
+    Raises CannotCompare for a Module of size 1, for which all norms are the same.
     """
     if exercise.module is not attributes_as_arguments or not issubclass(type(candidate), nn.Module):
         return exercise
@@ -31,8 +30,8 @@ def resize_cases(exercise: Exercise, candidate: object) -> Exercise:
         raise CannotCompare("module-too-small", {})
     fit = partial(_fit_arguments, candidate, exercise, shape)
     cases = tuple(_fit_case(case, fit) for case in exercise.cases)
-    growing: Callable | None = exercise.scaled_inputs and (lambda n: fit(exercise.scaled_inputs(n)))
-    return replace(exercise, cases=cases, scaled_inputs=growing)
+    scaled_inputs: Callable | None = exercise.scaled_inputs and (lambda n: fit(exercise.scaled_inputs(n)))
+    return replace(exercise, cases=cases, scaled_inputs=scaled_inputs)
 
 
 def _fit_case(case: Case, fit: Callable[[dict[str, object]], dict[str, object]]) -> Case:
@@ -44,7 +43,7 @@ def _fit_case(case: Case, fit: Callable[[dict[str, object]], dict[str, object]])
 def _fit_arguments(
     module: nn.Module, exercise: Exercise, shape: tuple[int, ...] | None, arguments: dict[str, object]
 ) -> dict[str, object]:
-    """The arguments with tensors of the Module's shape and with its own settings where they name none."""
+    """Return the arguments with tensors of the Module's shape, and with its own settings where none are given."""
     defaults = {parameter.name: parameter.default for parameter in exercise.parameters}
     first, *names = defaults
     x = arguments[first]
@@ -53,7 +52,7 @@ def _fit_arguments(
     fit = {first: _match_rank(module, exercise, _resize_input(x, exercise, sized, shape) if resized else x)}
     for name in names:
         value, has = arguments.get(name, defaults[name]), get_setting(module, name)
-        own_setting = _is_count(value) and _is_count(has)  # what was worked out from it when it was made stays true
+        own_setting = _is_count(value) and _is_count(has)  # the constructor may have computed with it
         own_default = name not in arguments and type(value) in (float, type(None)) and type(has) is float
         if isinstance(value, Tensor) and has is None and defaults[name] is None:
             value = None
@@ -70,7 +69,7 @@ def _fit_arguments(
 
 
 def _vector_axis(exercise: Exercise) -> int:
-    """Where the vectors of the Module lie along x: the channels, or the last axis."""
+    """Return the axis of x along which the Module's vectors run: the channels or the last."""
     names = {parameter.name for parameter in exercise.parameters}
     return 1 if names & {"num_groups", "running_mean"} else -1
 
@@ -85,10 +84,9 @@ def _is_default(fit: dict[str, object], defaults: dict[str, object]) -> bool:
 
 
 def _match_rank(module: nn.Module, exercise: Exercise, x: Tensor) -> Tensor:
-    """x with more axes of one number behind the channels, if the Module wants them."""
-    lifted = (
-        [x.view(*x.shape, *[1] * more) for more in range(MAX_AXES + 1 - x.dim())] if _vector_axis(exercise) == 1 else []
-    )
+    """Append axes of size 1 to x if the Module needs them."""
+    added_axes = range(MAX_AXES + 1 - x.dim()) if _vector_axis(exercise) == 1 else ()
+    lifted = (x.view(*x.shape, *[1] * count) for count in added_axes)
     return next((y for y in lifted if accepts(module, y)), x)
 
 
@@ -96,7 +94,7 @@ def _resize_input(x: Tensor, exercise: Exercise, sized: tuple[int, ...], shape: 
     if _vector_axis(exercise) == 1:
         return _resample(x.transpose(1, -1), shape[0]).transpose(1, -1).contiguous()
     row = x.flatten(-len(sized))
-    alone = row.shape[-1] == 1  # in a row of copies of one number nothing is left but rounding
+    alone = row.shape[-1] == 1  # copies of one number would normalize to rounding noise
     x = (row * (1 + torch.arange(math.prod(shape)) % 8) if alone else _resample(row, math.prod(shape))).to(x.dtype)
     x = x.unflatten(-1, shape)
     narrow = x.element_size() < 4 and len(x) == 1
@@ -104,7 +102,7 @@ def _resize_input(x: Tensor, exercise: Exercise, sized: tuple[int, ...], shape: 
 
 
 def _resample(x: Tensor, size: int) -> Tensor:
-    """The last axis cut, or continued with numbers between its own: a constant row stays constant, signs stay."""
+    """Cut the last axis or continue it with numbers between its own. Constant rows stay constant, and signs stay."""
     if not x.shape[-1]:
         return x.new_zeros(*x.shape[:-1], size)
     place = torch.arange(size)

@@ -1,4 +1,4 @@
-"""What a learner returned, as a plain value: nothing in it can answer for itself when it is compared."""
+"""Convert what a learner returned to plain values, so that no method of theirs runs when results are compared."""
 
 from dataclasses import dataclass
 
@@ -9,19 +9,19 @@ from .messages import A_KIND, A_TUPLE, NOT_CALLED
 from .safe_repr import type_name
 
 MAX_RESULTS = 16  # of a tuple or list; no exercise asks for more than three
-MAX_COPIED = 2**22  # numbers; a larger tensor has not the shape of any case
+MAX_COPIED = 2**22  # numbers; no case has a larger tensor
 _EXACT_VALUE = {bool: bool.__int__, int: int.__int__, float: float.__float__, str: str.__str__}
 
 
 @dataclass(frozen=True)
 class Unsupported:
-    """Something that no exercise asks for: told in words, and equal to nothing that is asked for."""
+    """A kind of value that no exercise asks for, with a description for the learner. It equals no expected result."""
 
-    words: str
+    description: str
 
 
 def to_plain(x: object) -> object:
-    """x as a tensor, number or text of its very class; None and `...` as they are; anything else as Strange."""
+    """Return x as an exact tensor, number or str; None and `...` unchanged; anything else as Unsupported."""
     if x is None or x is ... or type(x) is Unsupported:
         return x
     if issubclass(type(x), Tensor):
@@ -35,7 +35,7 @@ def to_plain(x: object) -> object:
 
 
 def _plain_tensor(x: Tensor) -> Tensor | Unsupported:
-    """A dense tensor without the subclass that may have answers of its own."""
+    """Return a dense tensor without its subclass, or Unsupported."""
     if type(x).__torch_dispatch__ is not Tensor.__torch_dispatch__:
         return Unsupported(A_KIND.format(kind=type_name(x)))
     with torch._C.DisableTorchFunctionSubclass():
@@ -51,16 +51,16 @@ def _plain_tensor(x: Tensor) -> Tensor | Unsupported:
 
 
 def _is_storage_freed(x: Tensor) -> bool:
-    """Whether the memory behind the numbers has been given back: to read them would end the process."""
+    """Return whether the tensor's memory has been freed, so that reading it would crash the process."""
     if x.numel() == 0 or x.device.type == "meta":
         return False
-    in_order = x.is_contiguous()  # nearly always, and then it is told in a fraction of the time
-    span = x.numel() if in_order else 1 + sum((n - 1) * stride for n, stride in zip(x.shape, x.stride(), strict=True))
+    contiguous = x.is_contiguous()  # nearly always, and much faster
+    span = x.numel() if contiguous else 1 + sum((n - 1) * stride for n, stride in zip(x.shape, x.stride(), strict=True))
     return x.untyped_storage().nbytes() < (x.storage_offset() + span) * x.element_size()
 
 
 def named_results(returned: object) -> dict[str, object]:
-    """What was returned by name: "result", or for a tuple or list "result 0", "result 1" …"""
+    """Return the results by name: "result", or for a tuple or list "result 0", "result 1" …"""
     for sequence in (tuple, list):
         if issubclass(type(returned), sequence) and 1 <= sequence.__len__(returned) <= MAX_RESULTS:
             return {f"result {place}": to_plain(x) for place, x in enumerate(sequence.__iter__(returned))}
@@ -68,7 +68,7 @@ def named_results(returned: object) -> dict[str, object]:
 
 
 def snapshot(x: object) -> object:
-    """A plain value that nothing done later can change."""
+    """Return a copy of a plain value that later writes cannot change."""
     if not isinstance(x, Tensor):
         return x
     x = x.detach()

@@ -1,4 +1,4 @@
-"""Make what a learner handed in callable on named arguments, or say why it cannot be."""
+"""Make a submission callable on named arguments, or say why that is impossible."""
 
 import inspect
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from .timeout import Interrupted
 
 
 def as_callable(exercise: Exercise, candidate: object) -> Callable[[dict], object]:
-    """The candidate as a function of the named arguments of a case. Raises Complaint for what is not one."""
+    """Return the candidate as a function of the named arguments of a case. Raises CannotCompare if it is not one."""
     if candidate is None or candidate is ...:
         raise CannotCompare("not-written-yet", {})
     if exercise.evaluate:
@@ -37,9 +37,9 @@ def as_callable(exercise: Exercise, candidate: object) -> Callable[[dict], objec
 
 
 def _evaluate_answer(exercise: Exercise, answer: object, arguments: dict[str, object]) -> object:
-    """What comes of an answer. Raises Complaint for one that nothing can be made of."""
+    """Evaluate an answer. Raises CannotCompare if that fails."""
     try:
-        if answer.__class__ is not type(answer):  # torch itself ends the process over one that pretends
+        if answer.__class__ is not type(answer):  # a false `__class__` can crash torch
             raise TypeError
         return exercise.evaluate(answer)(*arguments.values())
     except Interrupted:
@@ -58,7 +58,7 @@ def _describe_kind(candidate: object) -> str:
 
 
 def _is_stub(function: Callable) -> bool:
-    """Whether a function has no body yet, only `pass` or a docstring. One that returns `...` is seen when it runs."""
+    """Return whether a function's body is only `pass` or a docstring. One that returns `...` is found when it runs."""
     code = getattr(function, "__code__", None)
     return code is not None and code.co_code in _STUB_BODIES and code.co_consts[-1] is None
 
@@ -67,19 +67,19 @@ def _stub():
     pass
 
 
-def _stub_with_docstring():  # the docstring moves the constant None by one place, which is part of the code
-    """Words."""
+def _stub_with_docstring():  # its bytecode differs: the docstring moves the constant None by one place
+    """Docstring."""
 
 
 _STUB_BODIES = {f.__code__.co_code for f in (_stub, _stub_with_docstring)}
 
 
 def _check_signature(exercise: Exercise, function: Callable) -> None:
-    """Refuse a function that cannot be called with the arguments of the fullest case."""
+    """Raise CannotCompare if the function cannot be called with the arguments of the fullest case."""
     try:
         signature = inspect.signature(function)
     except Exception:
-        return  # written in C++, as torch's own, or in a way that only a call can tell
+        return  # written in C++, or with a signature that cannot be read
     fullest = max((case.arguments for case in exercise.cases), key=len)
     try:
         signature.bind(*fullest.values())
@@ -90,7 +90,7 @@ def _check_signature(exercise: Exercise, function: Callable) -> None:
 
 
 def _format_signature(function: Callable, signature: inspect.Signature) -> str:
-    """The function's name and its parameters, each with as much of its default as fits."""
+    """Format the function's name and parameters, with defaults cut to fit."""
     name = str(getattr(function, "__name__", type_name(function)))
     return truncate(f"{truncate(name, 60)}({', '.join(map(_format_parameter, signature.parameters.values()))})")
 

@@ -1,4 +1,4 @@
-"""What a check answers, as text, as HTML and as data."""
+"""The verdict on a submission, as text, as HTML and as data."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,17 +16,18 @@ MIME = "application/vnd.blocklab.verdict+json"
 
 
 class NotPassed(AssertionError):
-    """An attempt did not pass; the message is what its verdict says."""
+    """A submission did not pass. The message is its verdict."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer to one attempt at an exercise.
+    """The verdict on one submission.
 
-    `mistake` is the id of the known mistake ("a+b" for several at once) or of what kept the function from being
-    compared, None for a mistake that no table holds. `advice` are the ids of what a right function could do better.
-    `told` and `telling` are for the reader; `stuck` counts how often this exercise has failed in a row with this same
-    mistake.
+    mistake: the id of the known mistake ("a+b" for several at once) or of the message that says why the submission
+        could not be compared. None for an unknown mistake.
+    advice: the ids of what a right function could do better.
+    messages, counterexample: what the reader is shown.
+    failures: how often in a row this exercise has failed with this mistake.
     """
 
     exercise: Exercise = field(repr=False)
@@ -41,13 +42,13 @@ class Verdict:
         return self.passed
 
     def must_pass(self) -> None:
-        """Raise NotPassed with the verdict's words, unless it passed: for those who grade by cells that raise."""
+        """Raise NotPassed with the verdict as its message unless it passed, for graders that look for errors."""
         if not self.passed:
             raise NotPassed(str(self))
 
     @property
     def data(self) -> dict:
-        """What is saved in the notebook for a class report: no time, no name, nothing of the learner's code."""
+        """What the notebook stores for a class report: no time, no name, none of the learner's code."""
         return {
             "exercise": self.exercise.name,
             "passed": self.passed,
@@ -64,23 +65,25 @@ class Verdict:
 
     @property
     def section(self) -> Text | None:
-        """Where to read again, from the first failure on."""
-        return self.exercise.section_about(self.mistake) if self.failures >= 1 else None
+        """The heading to read again, from the first failure on."""
+        return self.exercise.section_for(self.mistake) if self.failures >= 1 else None
 
     @property
     def panel(self) -> str | None:
-        """Where to see it, from the third failure of one kind on."""
+        """The panel that shows it, from the third failure with the same mistake on."""
         return PANEL.format(panel=self.exercise.panel) if self.failures >= 3 and self.exercise.panel else None
 
     @property
-    def line(self) -> str | None:
-        """One line of a solution, from the second failure of one kind on."""
-        row = self.exercise.row(self.mistake)
-        return ((row and row.line) or self.exercise.line) if self.failures >= 2 else None
+    def hint_line(self) -> str | None:
+        """One line of a solution, from the second failure with the same mistake on."""
+        if self.failures < 2:
+            return None
+        mistake = self.exercise.find_mistake(self.mistake)
+        return (mistake and mistake.hint_line) or self.exercise.hint_line
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """What is told of one input: what went in, what came out, what should have come out."""
+        """The counterexample as names and values: the arguments, the result and, if it may be shown, the right one."""
         if not self.counterexample:
             return []
         rows = [(INPUT.format(name=name), value) for name, value in self.counterexample.arguments]
@@ -94,54 +97,54 @@ class Verdict:
         if self.rows and not self.passed:
             lines += ["", *(f"  {name} = {value}" for name, value in self.rows)]
         section = self.section and READ.format(link=f"{self.exercise.lesson} · {self.section}")
-        line = self.line and ONE_LINE_SHOWN.format(line=self.line)
+        hint_line = self.hint_line and ONE_LINE_SHOWN.format(line=self.hint_line)
         panel = self.panel and to_text(self.panel)
-        help = [text for text in (section, panel, line) if text]
+        help = [text for text in (section, panel, hint_line) if text]
         return "\n".join([*lines, *([""] if help else []), *help])
 
     __repr__ = __str__
 
     def html(self) -> str:
-        """The same for a notebook. Colours come from the page, so that it reads on dark and on light."""
+        """Return the verdict as HTML. Colours come from the page, so that it works in dark and light themes."""
         parts = [f"<p><strong>{escape(self.headline)}</strong></p>"]
-        told = [f"<p>{to_html(text)}</p>" for text in self.messages]
+        messages = [f"<p>{to_html(text)}</p>" for text in self.messages]
         rows = html_table((escape(name), f"<code>{escape(value)}</code>") for name, value in self.rows)
-        if rows and self.passed:  # an open table looks like a failure; it is that of the first advice
-            first = len(told) - len(self.advice)
-            told[first] = f"<details><summary>{to_html(self.messages[first])}</summary>{rows}</details>"
+        if rows and self.passed:  # folded under the first advice, because an open table looks like a failure
+            first = len(messages) - len(self.advice)
+            messages[first] = f"<details><summary>{to_html(self.messages[first])}</summary>{rows}</details>"
         elif rows:
-            told.append(rows)
-        parts += told
+            messages.append(rows)
+        parts += messages
         if self.section:
             heading = str(self.section)
             link = f'<a href="{self.exercise.lesson}.ipynb#{heading_anchor(heading)}">{escape(heading)}</a>'
             parts.append(f"<p>{READ.format(link=link)}</p>")
         if self.panel:
             parts.append(f"<p>{to_html(self.panel)}</p>")
-        if self.line:
-            parts.append(f"<details><summary>{ONE_LINE}</summary><pre>{escape(self.line)}</pre></details>")
+        if self.hint_line:
+            parts.append(f"<details><summary>{ONE_LINE}</summary><pre>{escape(self.hint_line)}</pre></details>")
         return f'<div class="blocklab-verdict">{"".join(parts)}</div>'
 
     def _repr_mimebundle_(self, **_selection: object) -> dict:
         return {"text/plain": str(self), "text/html": self.html(), MIME: self.data}
 
 
-# In one pass: stars inside code are code. Italics begin and end at a word, so that a product is none.
+# Matched in one pass, so that stars inside code stay. Italics begin and end at a word, so that `a * b` is not italic.
 _MARKS = re.compile(r"`(?P<code>.+?)`|\*\*(?P<strong>.+?)\*\*|(?<!\w)\*(?P<em>\w(?:[^*]*\w)?)\*(?!\w)")
 
 
 def to_html(text: str) -> str:
-    """Words with `code`, **bold** and *italics* in them, as HTML."""
+    """Convert `code`, **bold** and *italics* to HTML."""
     return _MARKS.sub(lambda m: f"<{m.lastgroup}>{m[m.lastgroup]}</{m.lastgroup}>", escape(text))
 
 
 def to_text(text: str) -> str:
-    """The same as plain text: code keeps its marks, bold and italics have none."""
+    """Drop the marks of bold and italics. Code keeps its backticks."""
     return _MARKS.sub(lambda m: m[0] if m["code"] else m[m.lastgroup], text)
 
 
 def html_table(rows: Iterable[Sequence[str]]) -> str:
-    """Cells of HTML as a table, the first of each row its heading; "" without rows."""
+    """Return cells of HTML as a table, with the first of each row as its heading. Returns "" without rows."""
     left = 'style="text-align:left"'
     cells = (
         f"<th {left}>{first}</th>" + "".join(f"<td {left}>{cell}</td>" for cell in others) for first, *others in rows
@@ -151,5 +154,5 @@ def html_table(rows: Iterable[Sequence[str]]) -> str:
 
 
 def heading_anchor(heading: str) -> str:
-    """JupyterLab's address of a heading: its text with dashes for spaces."""
+    """Return JupyterLab's anchor of a heading: its text with dashes for spaces."""
     return heading.replace(" ", "-")

@@ -24,4 +24,4 @@ def swap_error(id: str, **about: object) -> SwapError:
 
 
 def from_mismatch(complaint: CannotCompare) -> SwapError:
-    return swap_error(complaint.id, **complaint.about)
+    return swap_error(complaint.id, **complaint.details)

@@ -144,7 +144,7 @@ def _again(progress: Progress) -> Iterator[tuple[str, str, str]]:
     for name, attempts in progress.attempts.items():
         if attempts.mistake:
             exercise = EXERCISES[name]
-            heading = str(exercise.section_about(attempts.mistake))
+            heading = str(exercise.section_for(attempts.mistake))
             place, target = f"{exercise.lesson} · {heading}", f"{exercise.lesson}.ipynb#{heading_anchor(heading)}"
             yield NAMED.format(what=name, names=_mark(attempts.mistake)), place, target
 

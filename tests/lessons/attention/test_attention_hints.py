@@ -35,4 +35,4 @@ def test_each_mistake_has_its_section_and_its_line(exercise, mistake, section, l
     verdict = check(exercise, wrong)
     assert verdict.mistake == mistake
     assert f"10_attention · {section}" in str(verdict)
-    assert line in verdict.line
+    assert line in verdict.hint_line

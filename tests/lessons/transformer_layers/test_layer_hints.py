@@ -40,7 +40,7 @@ def test_each_mistake_has_its_section_and_its_line(exercise, mistake, section, l
     verdict = check(exercise, wrong)
     assert verdict.mistake == mistake
     assert f"12_transformer_layers · {section}" in str(verdict)
-    assert line in verdict.line
+    assert line in verdict.hint_line
 
 
 class NotBegun(nn.Module):

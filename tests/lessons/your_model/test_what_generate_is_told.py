@@ -31,7 +31,7 @@ def test_what_the_model_cannot_read_is_said_and_the_whole_list_expected(call, to
 
 def test_a_result_of_another_length_may_be_a_list():
     verdict = check("generate", lambda model, ids, most, end: [*ids, model(ids)[-1].argmax().item()])
-    assert "You returned a tuple or list of 4; wanted is a tuple or list of 8." in str(verdict)
+    assert "You returned a tuple or list of 4; expected a tuple or list of 8." in str(verdict)
 
 
 def test_an_item_is_called_an_item_of_the_list():

@@ -1,1 +1,1 @@
-"""What the tables of several lessons share: inputs, steps of recipes, and the mistakes made in them."""
+"""Inputs, recipe steps and known mistakes that the exercises of several lessons share."""

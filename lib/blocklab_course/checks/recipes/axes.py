@@ -1,4 +1,4 @@
-"""Along which axes: the last ones, as `normalized_shape` says, the mistakes made there, and inputs that show them."""
+"""Normalization along the last axes given by `normalized_shape`: known mistakes, and inputs that show them."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,9 +10,9 @@ from .numbers import waves
 
 
 def compare_by_means(check_axes: Callable) -> Callable[[object], Callable[[Tensor], Tensor]]:
-    """What an answer that names axes is compared by: the means that are left when these axes have disappeared.
+    """Return an `evaluate` for answers that name axes: it takes the mean over these axes.
 
-    check_axes: the kernels' own, which says what is wrong with axes that x does not have.
+    check_axes: the library's own, which rejects axes that x does not have.
     """
     return lambda axes: lambda x: x.mean(check_axes("means", x, axes))
 
@@ -65,7 +65,7 @@ SIZES_AS_AXES = wrong("sizes-as-axes", axes=lambda x, normalized_shape: tuple(no
 )
 
 
-# Where all sizes are the same, an axis cannot be found by its size; where they are 1, nothing is to be averaged.
+# With equal sizes, an axis cannot be found by its size. With size 1, there is nothing to average.
 CUBE_CASES = (
     Case("cube", {"x": waves(4, 4, 4), "normalized_shape": (4,)}),
     Case("two axes of a cube", {"x": waves(4, 4, 4), "normalized_shape": (4, 4)}),

@@ -1,4 +1,4 @@
-"""How a vector of channels is laid along the axes of a batch."""
+"""Reshape a vector of channels so that it broadcasts along the axes of a batch."""
 
 from torch import Tensor
 
@@ -6,12 +6,12 @@ from ..mistake import wrong
 
 
 def along_channels(vector: Tensor | None, x: Tensor) -> Tensor | None:
-    """(C,) as (1, C, 1, ...), of as many axes as x."""
+    """Reshape (C,) to (1, C, 1, ...), with as many axes as x."""
     return None if vector is None else vector.view(1, -1, *[1] * (x.dim() - 2))
 
 
 def not_reshaped(vector: Tensor | None, _x: Tensor) -> Tensor | None:
-    """Without more axes: broadcasting then takes it for the last axis."""
+    """Return the vector unchanged, so that it broadcasts along the last axis."""
     return vector
 
 

@@ -1,7 +1,7 @@
-"""The frequencies that the sinusoidal table, its shift and the rotation share, and the mistakes in them.
+"""The frequencies of sinusoidal encoding, its shift and rotary embedding, and the known mistakes in them.
 
 Column j of d belongs to pair i = j // 2. Every recipe takes these steps: the base (`given`), the exponent of each
-column (`exponent`), and the frequency made of both (`frequency`).
+column (`exponent`), and the frequency computed from both (`frequency`).
 """
 
 import math
@@ -12,9 +12,7 @@ from blocklab_course.i18n import Text
 
 from ..mistake import wrong
 
-ANGLE_TOLERANCE = (
-    1e-4  # the tolerance: where by mistake frequencies rise, an angle in float32 is off by more than usual
-)
+ANGLE_TOLERANCE = 1e-4  # mistakes that make frequencies rise lose more digits in float32 than usual
 
 
 def pair_exponent(j: Tensor, d: int) -> Tensor:
@@ -26,7 +24,7 @@ def falling_frequency(base: float, exponent: Tensor, _d: int) -> Tensor:
 
 
 def half_split_exponent(j: Tensor, d: int) -> Tensor:
-    """The exponents where columns i and i + d/2 make a pair."""
+    """Return the exponents if columns i and i + d/2 are a pair."""
     return 2 * (j % (d // 2)) / d
 
 
@@ -104,7 +102,7 @@ AS_PUBLISHED = wrong("frequencies-down-to-one-over-base", exponent=lambda j, d: 
     "论文作者的代码 tensor2tensor 就是这样；本练习用的是论文里的公式 `2i/d`。",
 )
 
-# Where every column is computed by itself, it can also get an exponent of its own.
+# If each column is computed separately, it can also get an exponent of its own.
 COLUMN_MISTAKES = (
     wrong("exponent-of-the-column", exponent=lambda j, d: j / d).hint(
         en="Every column has a frequency of its own, with the exponent j/d. The two columns of a pair share one: that "

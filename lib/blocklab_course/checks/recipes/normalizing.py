@@ -1,4 +1,4 @@
-"""The steps that the normalization layers share, and the mistakes that can be made in each of them.
+"""The steps that the normalization layers share, and the known mistakes in each of them.
 
 Every recipe takes these steps: which axes (`axes`), what is subtracted (`centre`), what is divided by (`spread`, the
 eps that goes with it in `small`, and `divide`), and the learned weight and bias (`rescale`).
@@ -49,25 +49,25 @@ OFFSET = Text(
 
 
 def overflow_case(arguments: dict[str, object], text: Text = OVERFLOW, **weak: object) -> Case:
-    """Numbers in float16 whose squares overflow. Weak is who computes in that type: in float64 nothing overflows."""
+    """Return a case whose squares overflow in float16. A function that computes in float16 is weak, not wrong."""
     advice = Advice(text, milder=cast_floats(arguments, torch.float64), **weak)
     return Case("overflows-in-float16", arguments, tolerance=1e-2, advice=advice)
 
 
 def offset_case(arguments: Callable[[float], dict[str, object]], text: Text = OFFSET) -> Case:
-    """Numbers at a large offset. Weak is who loses their digits there, but not at a small one."""
+    """Return a case with a large offset. A function that loses digits only at a large offset is weak, not wrong."""
     return Case("large-offset", arguments(1e4), tolerance=1e-2, advice=Advice(text, milder=arguments(1e2)))
 
 
 DIVIDED_FIRST = wrong(
     "divided-before-subtracting",
-    centre=mean,  # as it is: without the mean this is the input itself, a mistake of its own
+    centre=mean,  # unchanged: without it the result would be the input itself, which is another mistake
     subtract=lambda x, mean: (x, mean),
     divide=lambda apart, spread, eps: apart[0] - apart[1] / (spread + eps).sqrt(),
 ).hint(
     en="You divide the mean alone: in `x - mean / root` the division comes first. Put the difference in brackets.",
     zh="你只用均值去除：`x - mean / root` 会先算除法。请给相减的部分加上括号。",
-    line="y = (x - mean) / (variance + eps).sqrt()",
+    hint_line="y = (x - mean) / (variance + eps).sqrt()",
 )
 
 EPS_MISTAKES = (
@@ -155,7 +155,7 @@ CENTRE_MISTAKES = (
 
 
 def _median(x: Tensor, axes: list[int]) -> Tensor:
-    """The median over several axes, which torch has for one axis only; none are all of them, as for torch's mean."""
+    """Return the median over several axes; torch's takes only one. No axes mean all axes, as in torch's mean."""
     axes = [axis % x.dim() for axis in axes] or list(range(x.dim()))
     rest = [axis for axis in range(x.dim()) if axis not in axes]
     middle = x.permute(*rest, *axes).flatten(len(rest)).median(-1).values
@@ -247,6 +247,6 @@ SHARED_MISTAKES = (*EPS_MISTAKES, *SPREAD_MISTAKES, *CENTRE_MISTAKES, DETACHED, 
 
 
 def select(mistakes: Iterable[Mistake], *names: str) -> tuple[Mistake, ...]:
-    """Some of the mistakes: a recipe with many steps of its own takes those that learners make most."""
+    """Return the mistakes with these ids: a recipe with many steps of its own takes only the commonest."""
     by_name = {mistake.id: mistake for mistake in mistakes}
     return tuple(by_name[name] for name in names)

@@ -1,4 +1,4 @@
-"""The step of a recipe that a mistake replaces where the learner does not use an argument, or not as it is."""
+"""The recipe step that a mistake replaces when the learner ignores or changes an argument."""
 
 from typing import TypeVar
 

@@ -101,7 +101,7 @@ CAUSAL_MASK = Exercise(
                     zh="没有词元时，掩码的形状是 `(0, 0)`，仍是布尔类型。length 为 0 时，你的函数会报错，"
                     "或者结果不是这样。",
                 ),
-                like=(lambda length: torch.empty(0), lambda length: torch.empty(0, dtype=torch.bool)),
+                weak_functions=(lambda length: torch.empty(0), lambda length: torch.empty(0, dtype=torch.bool)),
                 raises=(Exception,),
             ),
         ),
@@ -122,7 +122,7 @@ CAUSAL_MASK = Exercise(
     mistakes=(
         *with_section(POLARITIES, *INVERTED_MASK),
         *MASK_MISTAKES,
-        *with_section(ELSEWHERE, *KIND_MISTAKES, line="every = torch.ones(length, length, dtype=torch.bool)"),
+        *with_section(ELSEWHERE, *KIND_MISTAKES, hint_line="every = torch.ones(length, length, dtype=torch.bool)"),
         *AXES_MISTAKES,
     ),
     scaled_inputs=lambda n: {"length": n},
@@ -131,7 +131,7 @@ CAUSAL_MASK = Exercise(
         en="under *Poke one token*, set mask to causal and drag token to 7: what is orange is True.",
         zh="在“推一个词元”一节把“掩码”设为“因果”，再把“词元”拖到 7：橙色的格子就是 True。",
     ),
-    line="query, key = torch.arange(length)[:, None], torch.arange(length)",
+    hint_line="query, key = torch.arange(length)[:, None], torch.arange(length)",
 )
 
 
@@ -169,7 +169,7 @@ WEIGHT_BY_HAND = one_number(
         ),
     ),
     section=BY_HAND,
-    line="total = 4.1 + 1 + 16.9",
+    hint_line="total = 4.1 + 1 + 16.9",
 )
 
 
@@ -355,7 +355,7 @@ HIDING_MISTAKES = (
     wrong("mask-always-wanted", hide=lambda scores, mask: scores.masked_fill(~mask, -math.inf)).hint(
         en="Without a mask `mask` is `None`, and there is no `~None`. Hide something only `if mask is not None`.",
         zh="没有掩码时，`mask` 是 `None`，不能写 `~None`。只有 `if mask is not None` 时才屏蔽。",
-        line="if mask is not None:",
+        hint_line="if mask is not None:",
     ),
     wrong(
         "masked-with-zero", hide=lambda scores, mask: scores if mask is None else scores.masked_fill(~mask, 0.0)
@@ -410,14 +410,14 @@ ROLE_MISTAKES = (
     wrong("keys-for-values", mix=lambda weights, key, value: weights @ key).hint(
         en="You mix the keys. They only serve to find the weights; what is mixed are the values.",
         zh="你加权求和的是键。键只用来算权重，应当加权求和的是值。",
-        line="y = weights @ value",
+        hint_line="y = weights @ value",
         shown_on="batch",
     ),
     wrong("weights-transposed", mix=lambda weights, key, value: weights.mT @ value).hint(
         en="You turn the weights over before you mix the values. A row holds the weights of one query: multiply "
         "`weights @ value` as they are.",
         zh="求加权和之前，你把权重转置了。每一行是一个查询的权重：直接算 `weights @ value`。",
-        line="y = weights @ value",
+        hint_line="y = weights @ value",
         shown_on="batch",
     ),
     wrong("query-with-itself", match=lambda query, key, value: query @ query.mT).hint(
@@ -556,7 +556,7 @@ ATTENTION = Exercise(
                 torch.float16,
             ),
             tolerance=1e-2,
-            advice=Advice(OVERFLOW, like=NO_NUMBER),
+            advice=Advice(OVERFLOW, weak_functions=NO_NUMBER),
         ),
         Case(
             "large-scores",
@@ -566,7 +566,7 @@ ATTENTION = Exercise(
                 "value": torch.tensor([[10.0], [20]]),
             },
             tolerance=1e-2,
-            advice=Advice(EXPONENTIAL, like=NO_NUMBER),
+            advice=Advice(EXPONENTIAL, weak_functions=NO_NUMBER),
         ),
         Case(
             "scores-far-below-0",
@@ -577,7 +577,7 @@ ATTENTION = Exercise(
                 "mask": torch.tensor([[True, True, False]]),
             },
             tolerance=1e-2,
-            advice=Advice(VANISHING, like=NO_NUMBER),
+            advice=Advice(VANISHING, weak_functions=NO_NUMBER),
         ),
         Case(
             "no-key-to-see",
@@ -590,7 +590,7 @@ ATTENTION = Exercise(
             tolerance=1e-2,
             advice=Advice(
                 NOTHING_SEEN,
-                like=(
+                weak_functions=(
                     NO_NUMBER[0],
                     lambda query, key, value, mask: value.mean(0, keepdim=True),
                     lambda query, key, value, mask: recipe(query, key, value),  # -10000 is added to every score
@@ -600,12 +600,14 @@ ATTENTION = Exercise(
     ),
     mistakes=(
         *with_section(
-            Text(en="Why √d?", zh="为什么除以 √d？"), *SCALE_MISTAKES, line="scores = scores / query.shape[-1] ** 0.5"
+            Text(en="Why √d?", zh="为什么除以 √d？"),
+            *SCALE_MISTAKES,
+            hint_line="scores = scores / query.shape[-1] ** 0.5",
         ),
-        *with_section(BY_HAND, *SOFTMAX_MISTAKES, line="weights = scores.softmax(-1)"),
-        *with_section(BY_HAND, *HIDING_MISTAKES, line=HIDING),
-        *with_section(POLARITIES, *POLARITY_MISTAKES, line=HIDING),
-        *with_section(POKING, *SEEING_MISTAKES, line=HIDING),
+        *with_section(BY_HAND, *SOFTMAX_MISTAKES, hint_line="weights = scores.softmax(-1)"),
+        *with_section(BY_HAND, *HIDING_MISTAKES, hint_line=HIDING),
+        *with_section(POLARITIES, *POLARITY_MISTAKES, hint_line=HIDING),
+        *with_section(POKING, *SEEING_MISTAKES, hint_line=HIDING),
         *ROLE_MISTAKES,
     ),
     scaled_inputs=lambda n: three((n,), n, n, 4, 3),
@@ -615,7 +617,7 @@ ATTENTION = Exercise(
         "from a token that it must not see.",
         zh="在“推一个词元”一节把“T/F 的含义”设为“True 表示参与”，逐个试掩码：输出与它不该看到的词元之间没有线相连。",
     ),
-    line="scores = query @ key.mT / query.shape[-1] ** 0.5",
+    hint_line="scores = query @ key.mT / query.shape[-1] ** 0.5",
 )
 
 
@@ -700,7 +702,7 @@ SPLIT_HEADS = Exercise(
     scaled_inputs=lambda n: {"x": waves(n, n, 4), "num_heads": 2},
     exempt={"empty": "`x.view(*x.shape[:2], num_heads, -1)`, the way of most books, cannot tell the size of nothing"},
     section=Text(en="Heads", zh="多头"),
-    line="parts = x.unflatten(-1, (num_heads, -1))",
+    hint_line="parts = x.unflatten(-1, (num_heads, -1))",
 )
 CATCH_ATTENTION = make_mutation_exercise(
     ATTENTION,

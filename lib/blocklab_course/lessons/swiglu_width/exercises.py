@@ -82,7 +82,7 @@ ROUNDING_MISTAKES = (
         en="You return the number of tiles. Multiply it by the size of a tile.",
         zh="你返回的是块数，还要乘以每块的大小。",
         shown_on="just above",
-        line="return multiple_of * tiles",
+        hint_line="return multiple_of * tiles",
     ),
     wrong("float-returned", kind=float).hint(
         en="The number is right, but it is a float, as `/`, `np.ceil` and `//` with a float give it. A width is an "
@@ -166,7 +166,7 @@ ROUND_UP = Exercise(
                     "从 0 或从一块开始往上加的循环，一次也不会执行。"
                     "宽度不会是负数；不过用 `//`，负数也不会错。",
                 ),
-                like=(
+                weak_functions=(
                     lambda n, multiple_of: multiple_of * int((n + multiple_of - 1) / multiple_of),
                     lambda n, multiple_of: 0,
                 ),
@@ -183,7 +183,7 @@ ROUND_UP = Exercise(
                     zh="这里的 n 大于 2⁶⁰。如果你用 `/` 相除：浮点数只能精确表示不超过 2⁵³ 的整数。"
                     "如果你用循环一块一块地往上加：要循环 10¹⁶ 次以上。`//` 是整数运算，一步就得到结果。",
                 ),
-                like=(
+                weak_functions=(
                     lambda n, multiple_of: multiple_of * math.ceil(n / multiple_of),
                     lambda n, multiple_of: math.ceil(n / multiple_of * multiple_of),
                 ),
@@ -199,7 +199,7 @@ ROUND_UP = Exercise(
         zh="在“图解向上取整”一节里，数一数每一行的框里有几个方格，"
         "再与你的函数在 n = 15 到 19、multiple_of = 5 时的结果对照。",
     ),
-    line="tiles = (n + multiple_of - 1) // multiple_of",
+    hint_line="tiles = (n + multiple_of - 1) // multiple_of",
 )
 
 
@@ -323,7 +323,7 @@ MULTIPLIER_MISTAKES = (
         en="You cut the fraction off only after the multiplier. Meta's rule does it twice, before and after, which "
         "sometimes gives less.",
         zh="你只在乘以系数之后舍去小数。Meta 的规则是前后各舍一次，结果有时会小一点。",
-        line="hidden = int(2 * (4 * d_model) / 3)",
+        hint_line="hidden = int(2 * (4 * d_model) / 3)",
     ),
     wrong(
         "product-stays-a-float", scale=lambda hidden, multiplier: hidden if multiplier is None else multiplier * hidden
@@ -368,7 +368,7 @@ MULTIPLIER_MISTAKES = (
         "then the multiplier.",
         zh="你先乘了系数，再取三分之二，舍去的小数就不一样了。应当先取 4 · d_model 的三分之二，再乘以系数。",
         shown_on="six features",
-        line="hidden = int(2 * (4 * d_model) / 3)",
+        hint_line="hidden = int(2 * (4 * d_model) / 3)",
     ),
     wrong(
         "multiplier-for-four",
@@ -379,7 +379,7 @@ MULTIPLIER_MISTAKES = (
         en="Your multiplier takes the place of the 4. It comes on top: two thirds of 4 · d_model, times the "
         "multiplier.",
         zh="你用系数代替了 4。它应当另外再乘：先取 4 · d_model 的三分之二，再乘以系数。",
-        line="hidden = int(2 * (4 * d_model) / 3)",
+        hint_line="hidden = int(2 * (4 * d_model) / 3)",
     ),
     wrong(
         "multiplier-for-two-thirds",
@@ -389,7 +389,7 @@ MULTIPLIER_MISTAKES = (
     ).hint(
         en="Your multiplier takes the place of the two thirds. It comes on top of them.",
         zh="你用系数代替了三分之二。应当先取三分之二，再乘以系数。",
-        line="hidden = int(2 * (4 * d_model) / 3)",
+        hint_line="hidden = int(2 * (4 * d_model) / 3)",
     ),
 )
 
@@ -443,24 +443,24 @@ HIDDEN_WIDTH = Exercise(
         *with_section(
             Text(en="Three matrices for two", zh="三个矩阵抵两个"),
             *TWO_THIRDS_MISTAKES,
-            line="hidden = int(2 * (4 * d_model) / 3)",
+            hint_line="hidden = int(2 * (4 * d_model) / 3)",
         ),
-        *with_section(DETECTIVE, *FRACTION_MISTAKES, line="hidden = int(2 * (4 * d_model) / 3)"),
+        *with_section(DETECTIVE, *FRACTION_MISTAKES, hint_line="hidden = int(2 * (4 * d_model) / 3)"),
         *with_section(
-            DETECTIVE, *MULTIPLE_MISTAKES, line="def hidden_width(d_model, multiple_of=256, multiplier=None):"
+            DETECTIVE, *MULTIPLE_MISTAKES, hint_line="def hidden_width(d_model, multiple_of=256, multiplier=None):"
         ),
         *with_section(
-            IN_TILES, NEVER_ROUNDED, *ROUNDING_MISTAKES, line="tiles = (hidden + multiple_of - 1) // multiple_of"
+            IN_TILES, NEVER_ROUNDED, *ROUNDING_MISTAKES, hint_line="tiles = (hidden + multiple_of - 1) // multiple_of"
         ),
         *with_section(
             Text(en="What the rounding costs", zh="取整的代价"),
             *MULTIPLIER_MISTAKES,
-            line="hidden = int(multiplier * hidden)",
+            hint_line="hidden = int(multiplier * hidden)",
         ),
         *with_section(
             Text(en="What the rounding costs", zh="取整的代价"),
             *MULTIPLIER_ALWAYS_WANTED,
-            line="if multiplier is not None:",
+            hint_line="if multiplier is not None:",
         ),
     ),
     exempt={"multiplier of 0": "a layer without a hidden unit"},
@@ -471,6 +471,6 @@ HIDDEN_WIDTH = Exercise(
         zh="在“取整的代价”一节里，把 d_model 设为 256，multiple_of 设为 1，multiplier 设为 1.3，"
         "把图下那行的数逐个与你的结果对照；再把 multiple_of 拖到 256。",
     ),
-    line="hidden = int(2 * (4 * d_model) / 3)",
+    hint_line="hidden = int(2 * (4 * d_model) / 3)",
 )
 EXERCISES = (ROUND_UP, HIDDEN_WIDTH)

@@ -102,7 +102,7 @@ GELU_MISTAKES = (
         en="You multiply x by 1 alone and add half of `erf`. The weight `(1 + erf) / 2` wants brackets: all of it "
         "multiplies x.",
         zh="你只用 x 乘了 1，再加上 `erf` 的一半。权重 `(1 + erf) / 2` 要加括号，整个一起乘 x。",
-        line="y = x * (1 + torch.erf(x / math.sqrt(2))) / 2",
+        hint_line="y = x * (1 + torch.erf(x / math.sqrt(2))) / 2",
     ),
     wrong("root-divides-erf", inner=lambda x: x, share=lambda curve: (1 + curve / math.sqrt(2)) / 2).hint(
         en="√2 divides `erf(x)` in your function. It divides x, inside the brackets of `erf`.",
@@ -116,7 +116,7 @@ GELU_MISTAKES = (
     wrong("x-missing", weigh=lambda x, share: share).hint(
         en="You return the share itself, a number from 0 to 1. It is the weight of x: multiply by x.",
         zh="你返回的是权重本身，即 0 到 1 之间的数。还要用它乘 x。",
-        line="y = x * share",
+        hint_line="y = x * share",
     ),
     wrong("density-for-share", lambda x: x * torch.exp(-x.square() / 2) / math.sqrt(2 * math.pi)).hint(
         en="You weigh x by the height of the bell curve at x. Take the area to the left of x.",
@@ -196,7 +196,7 @@ GELU = Exercise(
         en="under *One family*, look at the blue curve: GELU dips a little below 0, and from 3 on it is nearly u.",
         zh="在“一家人”一节看蓝色曲线：u 为负时，GELU 略小于 0；从 3 起，它几乎等于 u。",
     ),
-    line="share = (1 + torch.erf(x / math.sqrt(2))) / 2",
+    hint_line="share = (1 + torch.erf(x / math.sqrt(2))) / 2",
 )
 
 
@@ -240,7 +240,7 @@ SWISH_MISTAKES = (
         en="β is applied twice, inside the sigmoid and before the product, as in `silu(beta * x)`. It belongs inside "
         "the sigmoid only.",
         zh="β 用了两次：sigmoid 里面一次，外面又乘一次，例如写成了 `silu(beta * x)`。它只应当出现在 sigmoid 里面。",
-        line="y = x * gate",
+        hint_line="y = x * gate",
     ),
     wrong("beta-divides", slope=lambda x, beta: x / beta).hint(
         en="You divide by β inside the sigmoid, so a larger β makes the curve flatter. Multiply.",
@@ -293,12 +293,12 @@ SWISH_MISTAKES = (
     wrong("sigmoid-alone", weigh=lambda x, gate, beta: gate).hint(
         en="You return the sigmoid itself. It is the weight of x: multiply by x.",
         zh="你返回的是 sigmoid 本身。它只是权重，还要乘以 x。",
-        line="y = x * gate",
+        hint_line="y = x * gate",
     ),
     wrong("added-to-the-sigmoid", weigh=lambda x, gate, beta: x + gate).hint(
         en="You add x and its sigmoid. The sigmoid is a weight: multiply.",
         zh="你把 x 和它的 sigmoid 相加了。sigmoid 是权重，应当相乘。",
-        line="y = x * gate",
+        hint_line="y = x * gate",
     ),
     wrong("mish-for-swish", lambda x, beta=1.0: x * torch.tanh(F.softplus(beta * x))).hint(
         en="This is Mish, `x · tanh(softplus(x))`, a relative of Swish. Here the weight is the plain sigmoid.",
@@ -350,7 +350,7 @@ SWISH = Exercise(
                     zh="β = 0 时你除以了 0，而那里的 Swish 等于 x/2。"
                     "不要绕道 `silu(beta * x) / beta`，就会自然得到这个值。",
                 ),
-                like=(lambda x, beta: F.silu(beta * x) / beta,),
+                weak_functions=(lambda x, beta: F.silu(beta * x) / beta,),
                 raises=(ZeroDivisionError,),
             ),
         ),
@@ -365,7 +365,7 @@ SWISH = Exercise(
                     "turn it into a number.",
                     zh="β 可以是需要学习的张量，而你的函数切断了它的梯度。请不要把它转成普通的数。",
                 ),
-                like=(lambda x, beta: swish_recipe(x, beta.detach()),),
+                weak_functions=(lambda x, beta: swish_recipe(x, beta.detach()),),
             ),
         ),
     ),
@@ -377,7 +377,7 @@ SWISH = Exercise(
         en="under *One family*, drag β to 0, then to 10, and watch what the orange curve becomes.",
         zh="在“一家人”一节把 β 拖到 0，再拖到 10，看橙色曲线变成什么样。",
     ),
-    line="gate = torch.sigmoid(beta * x)",
+    hint_line="gate = torch.sigmoid(beta * x)",
 )
 
 
@@ -487,74 +487,74 @@ GLU_MISTAKES = (
         en="Your gate goes through SiLU: that is SwiGLU. GLU, the original, has the sigmoid.",
         zh="你的门经过的是 SiLU：那是 SwiGLU。最初的 GLU 用的是 sigmoid。",
         section=BY_HAND,
-        line="opened = torch.sigmoid(gate)",
+        hint_line="opened = torch.sigmoid(gate)",
     ),
     wrong("geglu-for-glu", opened=F.gelu).hint(
         en="Your gate goes through GELU: that is GEGLU. GLU has the sigmoid.",
         zh="你的门经过的是 GELU：那是 GEGLU。GLU 用的是 sigmoid。",
         section=BY_HAND,
-        line="opened = torch.sigmoid(gate)",
+        hint_line="opened = torch.sigmoid(gate)",
     ),
     wrong("reglu-for-glu", opened=F.relu).hint(
         en="Your gate goes through ReLU: that is ReGLU. GLU has the sigmoid.",
         zh="你的门经过的是 ReLU：那是 ReGLU。GLU 用的是 sigmoid。",
         section=BY_HAND,
-        line="opened = torch.sigmoid(gate)",
+        hint_line="opened = torch.sigmoid(gate)",
     ),
     wrong("gate-not-activated", opened=lambda gate: gate).hint(
         en="You multiply the two halves as they are: that is the bilinear unit. The gate goes through the sigmoid "
         "first.",
         zh="你把两半直接相乘：那是双线性单元。门要先经过 sigmoid。",
         section=BY_HAND,
-        line="opened = torch.sigmoid(gate)",
+        hint_line="opened = torch.sigmoid(gate)",
     ),
     wrong("tanh-for-sigmoid", opened=torch.tanh).hint(
         en="Your gate goes through `tanh` and can turn a sign round. The sigmoid stays between 0 and 1: closed or "
         "open.",
         zh="你的门经过的是 `tanh`，可能把符号反过来。sigmoid 在 0 和 1 之间：从关到开。",
-        line="opened = torch.sigmoid(gate)",
+        hint_line="opened = torch.sigmoid(gate)",
     ),
     wrong("softmax-for-sigmoid", opened=lambda gate: gate.softmax(-1)).hint(
         en="Your gate goes through a softmax, so its numbers compete for one sum. With the sigmoid each opens or "
         "closes by itself.",
         zh="你的门经过的是 softmax：各个数加起来是定值，一个大了，别的就小。用 sigmoid 时，每个数各管各的开关。",
-        line="opened = torch.sigmoid(gate)",
+        hint_line="opened = torch.sigmoid(gate)",
     ),
     wrong("added", join=lambda value, gate, opened: value + opened(gate)).hint(
         en="You add the gate to the value. A gate multiplies: it decides how much of the value passes.",
         zh="你把门加到了值上。门应当与值逐元素相乘，由它决定值能通过多少。",
-        line="y = value * torch.sigmoid(gate)",
+        hint_line="y = value * torch.sigmoid(gate)",
     ),
     wrong("value-alone", join=lambda value, gate, opened: value).hint(
         en="You return one half as it is; the gate has no part in it. Multiply by the opened gate.",
         zh="你原样返回了其中一半，门没有起作用。还要乘以激活后的门。",
-        line="y = value * torch.sigmoid(gate)",
+        hint_line="y = value * torch.sigmoid(gate)",
     ),
     wrong("gate-alone", join=lambda value, gate, opened: opened(gate)).hint(
         en="You return the opened gate alone. Multiply the other half by it.",
         zh="你只返回了激活后的门。还要用它乘另一半。",
-        line="y = value * torch.sigmoid(gate)",
+        hint_line="y = value * torch.sigmoid(gate)",
     ),
     wrong("product-activated", join=lambda value, gate, opened: opened(value * gate)).hint(
         en="You multiply first and activate the product. Only the gate is activated, and then it multiplies.",
         zh="你先相乘，再激活乘积。只有门需要激活，激活之后再相乘。",
-        line="y = value * torch.sigmoid(gate)",
+        hint_line="y = value * torch.sigmoid(gate)",
     ),
     wrong("both-activated", join=lambda value, gate, opened: opened(value) * opened(gate)).hint(
         en="You activate both halves. The value stays as it is.",
         zh="你把两半都激活了。值的那一半应当保持不变。",
-        line="y = value * torch.sigmoid(gate)",
+        hint_line="y = value * torch.sigmoid(gate)",
     ),
     wrong("tanh-of-the-value", join=lambda value, gate, opened: value.tanh() * opened(gate)).hint(
         en="The value goes through `tanh`, as in WaveNet and in an LSTM. In GLU it stays linear, so that its gradient "
         "does not vanish.",
         zh="值的那一半经过了 `tanh`，WaveNet 和 LSTM 就是这样。在 GLU 里，值保持线性，梯度才不会消失。",
-        line="y = value * torch.sigmoid(gate)",
+        hint_line="y = value * torch.sigmoid(gate)",
     ),
     wrong("gate-times-its-own-activation", join=lambda value, gate, opened: gate * opened(gate)).hint(
         en="You multiply the activated gate by the gate again. It is the other half that it multiplies.",
         zh="你用激活后的门又乘了门自己。它要乘的是另一半。",
-        line="y = value * torch.sigmoid(gate)",
+        hint_line="y = value * torch.sigmoid(gate)",
     ),
 )
 
@@ -593,5 +593,5 @@ GLU = Exercise(
         en="under *Straight and curved contours*, choose sigmoid and tick the gate: the unit is v times σ(u).",
         zh="在“直的等高线，弯的等高线”一节选择 sigmoid，并勾选门控：单元就是 v 乘以 σ(u)。",
     ),
-    line="value, gate = x.chunk(2, dim)",
+    hint_line="value, gate = x.chunk(2, dim)",
 )

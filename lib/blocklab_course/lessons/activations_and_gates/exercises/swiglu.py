@@ -103,7 +103,7 @@ PROJECTION_MISTAKES = (
         en="You transpose `w2`, but not `w1` and `w3`. All three lie as in `nn.Linear`, `(out, in)`.",
         zh="你转置了 `w2`，却没有转置 `w1` 和 `w3`。三个矩阵的形状都与 `nn.Linear` 相同，是 `(out, in)`。",
         shown_on="square",
-        line="gate, value = F.linear(x, w1), F.linear(x, w3)",
+        hint_line="gate, value = F.linear(x, w1), F.linear(x, w3)",
     ),
     wrong("lower-matrix-not-transposed", descend=untransposed).hint(
         en="You transpose `w1` and `w3`, but not `w2`. All three lie as in `nn.Linear`, `(out, in)`.",
@@ -113,7 +113,7 @@ PROJECTION_MISTAKES = (
     wrong("product-of-two-axes-only", partial(recipe, project=two_axes_only, descend=two_axes_only)).hint(
         en="`torch.mm` wants exactly two axes, and x is `(*, d)`. `F.linear(x, w)` or `x @ w.T` takes any number.",
         zh="`torch.mm` 只收两个轴，而 x 的形状是 `(*, d)`。请用 `F.linear(x, w)` 或 `x @ w.T`，有几个轴都行。",
-        line="gate, value = F.linear(x, w1), F.linear(x, w3)",
+        hint_line="gate, value = F.linear(x, w1), F.linear(x, w3)",
     ),
     wrong("way-down-missing", descend=lambda hidden, down: hidden).hint(
         en="You return the hidden units. The network leads back to the width of x, through `w2`.",
@@ -180,17 +180,17 @@ OTHER_MISTAKES = (
     wrong("input-activated", lambda x, w1, w2, w3: F.linear(F.linear(F.silu(x), w1) * F.linear(x, w3), w2)).hint(
         en="You activate x before `w1`. The activation comes after the matrix, on the gate.",
         zh="你在乘 `w1` 之前就激活了 x。激活应当在乘矩阵之后，作用在门上。",
-        line="opened = F.silu(F.linear(x, w1))",
+        hint_line="opened = F.silu(F.linear(x, w1))",
     ),
     wrong("result-activated", finish=lambda y, x: F.silu(y)).hint(
         en="The result of `w2` goes through SiLU once more. The last matrix ends the network.",
         zh="`w2` 的结果又经过了一次 SiLU。乘完最后一个矩阵，这个网络就结束了。",
-        line="return F.linear(hidden, w2)",
+        hint_line="return F.linear(hidden, w2)",
     ),
     wrong("residual-added", finish=lambda y, x: y + x).hint(
         en="You add x at the end. The residual connection (lesson 12) lies outside this network.",
         zh="你在最后加上了 x。残差连接（第 12 课）不属于这个网络，由外面来加。",
-        line="return F.linear(hidden, w2)",
+        hint_line="return F.linear(hidden, w2)",
     ),
 )
 
@@ -241,10 +241,10 @@ SWIGLU = Exercise(
         ),
     ),
     mistakes=(
-        *with_section(THREE_MATRICES, *ROLES_MISTAKES, line="gate, value = F.linear(x, w1), F.linear(x, w3)"),
-        *with_section(THREE_MATRICES, *PROJECTION_MISTAKES, line="y = F.linear(hidden, w2)"),
-        *with_section(BY_HAND, *GATE_MISTAKES, line="opened = F.silu(gate)"),
-        *with_section(BY_HAND, *JOIN_MISTAKES, line="hidden = F.silu(gate) * value"),
+        *with_section(THREE_MATRICES, *ROLES_MISTAKES, hint_line="gate, value = F.linear(x, w1), F.linear(x, w3)"),
+        *with_section(THREE_MATRICES, *PROJECTION_MISTAKES, hint_line="y = F.linear(hidden, w2)"),
+        *with_section(BY_HAND, *GATE_MISTAKES, hint_line="opened = F.silu(gate)"),
+        *with_section(BY_HAND, *JOIN_MISTAKES, hint_line="hidden = F.silu(gate) * value"),
         *with_section(THREE_MATRICES, *OTHER_MISTAKES),
     ),
     scaled_inputs=lambda n: {"x": waves(n, n, 2)} | WAVES,
@@ -254,5 +254,5 @@ SWIGLU = Exercise(
         "first two pictures.",
         zh="在“直的等高线，弯的等高线”一节选择 SiLU，并勾选门控：一个隐藏单元就是前两幅图之积。",
     ),
-    line="hidden = F.silu(x @ w1.T) * (x @ w3.T)",
+    hint_line="hidden = F.silu(x @ w1.T) * (x @ w3.T)",
 )

@@ -142,26 +142,26 @@ MAXIMUM_MISTAKES = (
         en="You compute with the right maximum, but return that of this block. The next block needs the one that l and "
         "o now belong to.",
         zh="你计算时用对了最大值，返回的却是这一块的最大值。下一块要用的，是现在的 l 和 o 所对应的那个。",
-        line="return n, l, o",
+        hint_line="return n, l, o",
     ),
     wrong("old-maximum-returned", kept=lambda n, m, largest: m).hint(
         en="You return m as it came. l and o are now measured from the new maximum: return that one.",
         zh="你原样返回了旧的 m。现在的 l 和 o 都是以新的最大值为准的：应当返回新的。",
-        line="return n, l, o",
+        hint_line="return n, l, o",
     ),
     wrong("zero-returned-as-maximum", kept=lambda n, m, largest: zero_where_nothing_was_seen(n)).hint(
         en="You return the 0 that only stands in for −∞ when subtracting. Where nothing was seen yet m has to stay "
         "−∞, or scores far below 0 vanish in the next block. Keep two names: n is returned, base is subtracted.",
         zh="你返回的 m 里，−∞ 也换成了 0，而它只是做减法时的替身：还什么都没有看到时，m 必须仍是 −∞，"
         "否则下一块里远小于 0 的得分就全丢了。请用两个名字：返回 n，减去 base。",
-        line="return n, l, o",
+        hint_line="return n, l, o",
     ),
     wrong("large-number-for-infinity", newer=lambda m, largest: torch.maximum(m, largest).clamp(min=-1e9)).hint(
         en="Your maximum is −1e9 where it should be −∞, because nothing was seen yet. l and o are right; return "
         "the maximum as it is, and use another number only where you subtract.",
         zh="还什么都没有看到时，最大值应当是 −∞，你的却是 −1e9。l 和 o 都对；"
         "请原样返回最大值，只在做减法时换成别的数。",
-        line="return n, l, o",
+        hint_line="return n, l, o",
     ),
 )
 
@@ -339,7 +339,7 @@ DIVIDED_MISTAKES = (
     wrong("divided-too-early", divided=lambda o, l_new, l_old: o / l_new.unsqueeze(-1)).hint(
         en="You divide o by l already. The next block adds to an o that is not divided: divide once, after the last.",
         zh="你已经把 o 除以了 l。下一块要加到没有除过的 o 上：只在最后一块之后除一次。",
-        line="return n, l, o",
+        hint_line="return n, l, o",
     ),
     wrong(
         "output-kept-divided",
@@ -352,7 +352,7 @@ DIVIDED_MISTAKES = (
         "FlashAttention did so. Here o is a sum that nobody has divided yet.",
         zh="你把传入的 o 当作已经除过的均值，先乘以旧的 l，再除以新的 l。最初的 FlashAttention 就是这样做的。"
         "而这里的 o 是还没有除过的和。",
-        line="return n, l, o",
+        hint_line="return n, l, o",
     ),
 )
 
@@ -414,7 +414,7 @@ LOOP = wrong(
     "`amax(-1)`, `sum(-1)`. And what has one number for each query needs `unsqueeze(-1)` before it meets scores or o.",
     zh="循环里的写法只适用于一个查询。查询多了，每个都有自己的最大值和自己的和，要沿键的轴求：`amax(-1)`、`sum(-1)`。"
     "每个查询只有一个数的，与得分或 o 运算之前，先 `unsqueeze(-1)`。",
-    line=POWERS,
+    hint_line=POWERS,
 )
 
 AXIS_MISTAKES = (
@@ -423,25 +423,25 @@ AXIS_MISTAKES = (
         "block, "
         "the last axis.",
         zh="你的最大值是沿查询的轴（轴 −2）取的。每个查询有自己的最大值，应当沿这一块里键的轴，也就是最后一个轴。",
-        line=MAXIMUM,
+        hint_line=MAXIMUM,
     ),
     wrong("sum-over-queries", total=lambda l, a, p: a * l + p.sum(-2)).hint(
         en="You sum up the powers over the queries, axis −2. The sum of a query runs over the keys, the last axis.",
         zh="你沿查询的轴（轴 −2）求了和。每个查询的和应当沿键的轴，也就是最后一个轴。",
-        line=SUM,
+        hint_line=SUM,
     ),
     wrong("one-sum-for-all", total=lambda l, a, p: a * l + p.sum()).hint(
         en="You sum up the powers of all queries. Each query has a sum of its own, over the keys of the block, the "
         "last axis.",
         zh="你把所有查询的指数加在了一起。每个查询有自己的和，应当沿键的轴，也就是最后一个轴。",
-        line=SUM,
+        hint_line=SUM,
     ),
     wrong("factor-along-the-features", mixed=lambda o, a, p, values: a * o + p @ values).hint(
         en="Your factor has one number for each query, but `a * o` lines it up with the last axis of o, the "
         "features. Give "
         "it an axis of size 1 at the end.",
         zh="系数是每个查询一个数，而 `a * o` 会把它与 o 的最后一个轴（特征）对齐。请在末尾给它加一个大小为 1 的轴。",
-        line=OUTPUT,
+        hint_line=OUTPUT,
     ),
     wrong("maximum-along-the-keys", shift=lambda scores, base, m, largest: scores - base).hint(
         en="Your maximum has one number for each query, but `scores - n` lines it up with the last axis of the "
@@ -449,7 +449,7 @@ AXIS_MISTAKES = (
         "keys. Give it an axis of size 1 at the end.",
         zh="最大值是每个查询一个数，而 `scores - n` 会把它与得分的最后一个轴（键）对齐。"
         "请在末尾给它加一个大小为 1 的轴。",
-        line=POWERS,
+        hint_line=POWERS,
     ),
 )
 
@@ -544,17 +544,17 @@ MERGE_BLOCK = Exercise(
         Case("one query", running(2, 1, keys=3, features=2)),
     ),
     mistakes=(
-        *with_section(BLOCKWISE, *MAXIMUM_MISTAKES, line=MAXIMUM),
-        *with_section(BLOCKWISE, *RESCALE_MISTAKES, line=RESCALE),
-        *with_section(BLOCKWISE, *POWER_MISTAKES, line=POWERS),
-        *with_section(BLOCKWISE, *SUM_MISTAKES, line=SUM),
-        *with_section(BLOCKWISE, *OUTPUT_MISTAKES, line=OUTPUT),
-        *with_section(BLOCKWISE, *BOTH_MISTAKES, line=SUM),
+        *with_section(BLOCKWISE, *MAXIMUM_MISTAKES, hint_line=MAXIMUM),
+        *with_section(BLOCKWISE, *RESCALE_MISTAKES, hint_line=RESCALE),
+        *with_section(BLOCKWISE, *POWER_MISTAKES, hint_line=POWERS),
+        *with_section(BLOCKWISE, *SUM_MISTAKES, hint_line=SUM),
+        *with_section(BLOCKWISE, *OUTPUT_MISTAKES, hint_line=OUTPUT),
+        *with_section(BLOCKWISE, *BOTH_MISTAKES, hint_line=SUM),
         *with_section(BLOCKWISE, *DIVIDED_MISTAKES),
-        *with_section(BLOCKWISE, *HIDDEN_MISTAKES, line=BASE),
+        *with_section(BLOCKWISE, *HIDDEN_MISTAKES, hint_line=BASE),
         *with_section(EXERCISE, *exclusive(recipe, *AXIS_MISTAKES)),
         *with_section(EXERCISE, LOOP),
-        *with_section(EXERCISE, *exclusive(recipe, *ORDER_MISTAKES), line="return n, l, o"),
+        *with_section(EXERCISE, *exclusive(recipe, *ORDER_MISTAKES), hint_line="return n, l, o"),
     ),
     scaled_inputs=lambda n: running(n, keys=n + 1, features=n),
     exempt={"gradient": "the maximum may pass one on or not: o / l has the same, m, l and o by themselves have not"},
@@ -564,7 +564,7 @@ MERGE_BLOCK = Exercise(
         "by block.",
         zh="在“选读：一块一块地算 softmax”一节里，把你的 m、l、o 与打印出的表逐块对照。",
     ),
-    line=MAXIMUM,
+    hint_line=MAXIMUM,
     names={
         "result 0": Text(en="maximum", zh="最大值"),
         "result 1": Text(en="sum", zh="和"),

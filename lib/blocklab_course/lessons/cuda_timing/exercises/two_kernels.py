@@ -52,5 +52,5 @@ BYTES_IN_TWO_KERNELS = one_number(
         zh="在“先猜，再算字节数”一节里，看 LayerNorm 那一条上的核函数“+ β”："
         "`opened * value` 的读写与它相比，哪些相同，多出哪一块？",
     ),
-    line="reads, writes = 1 + 2, 1 + 1",
+    hint_line="reads, writes = 1 + 2, 1 + 1",
 )

@@ -258,7 +258,7 @@ STORED_MISTAKES = (
         en="You have both variances, the wrong way round: the biased one, over m, normalizes; the unbiased one, over "
         "m − 1, is stored.",
         zh="两个方差你都有了，只是用反了：归一化用有偏方差，除以 m；存下来的是无偏方差，除以 m − 1。",
-        line="mean, variance, stored = x.mean(axes), x.var(axes, correction=0), x.var(axes)",
+        hint_line="mean, variance, stored = x.mean(axes), x.var(axes, correction=0), x.var(axes)",
     ),
     wrong("biased-variance-stored", stored=lambda x, axes, normalized_with, eps: normalized_with).hint(
         en="Into `running_var` goes the variance that you normalize with. torch stores the unbiased one, over m − 1, "
@@ -435,38 +435,43 @@ BATCH_NORM = Exercise(
             ALONG_THE_CHANNELS,
             *AXES_MISTAKES,
             *REFUSED_MISTAKES,
-            line="axes = [axis for axis in range(x.dim()) if axis != 1]",
+            hint_line="axes = [axis for axis in range(x.dim()) if axis != 1]",
         ),
         *with_section(
             ALONG_THE_CHANNELS,
             *exclusive(recipe, *KEPT_AXES_MISTAKES),
-            line="mean = x.mean(axes)  # without keepdim: (C,), as the buffers",
+            hint_line="mean = x.mean(axes)  # without keepdim: (C,), as the buffers",
         ),
         *with_section(
-            ALONG_THE_CHANNELS, *LAYOUT_MISTAKES, ALL_ON_THE_LAST_AXIS, line="mean.view(1, -1, *[1] * (x.dim() - 2))"
+            ALONG_THE_CHANNELS,
+            *LAYOUT_MISTAKES,
+            ALL_ON_THE_LAST_AXIS,
+            hint_line="mean.view(1, -1, *[1] * (x.dim() - 2))",
         ),
-        *with_section(WHY_REMEMBER, *MODE_MISTAKES, line="mean = x.mean(axes) if self.training else self.running_mean"),
-        *with_section(WHY_REMEMBER, *UPDATE_MISTAKES, line=f"if self.training: {GOING_ON}"),
-        *with_section(WRITING, NEVER_UPDATED, line=GOING_ON),
-        *with_section(TWO_VARIANCES, *STORED_MISTAKES, line="unbiased = x.var(axes, correction=1)"),
-        *with_section(TWO_READINGS, *MOMENTUM_MISTAKES, line=GOING_ON),
-        *with_section(PLAIN_AVERAGE, *START_MISTAKES, line=GOING_ON),
+        *with_section(
+            WHY_REMEMBER, *MODE_MISTAKES, hint_line="mean = x.mean(axes) if self.training else self.running_mean"
+        ),
+        *with_section(WHY_REMEMBER, *UPDATE_MISTAKES, hint_line=f"if self.training: {GOING_ON}"),
+        *with_section(WRITING, NEVER_UPDATED, hint_line=GOING_ON),
+        *with_section(TWO_VARIANCES, *STORED_MISTAKES, hint_line="unbiased = x.var(axes, correction=1)"),
+        *with_section(TWO_READINGS, *MOMENTUM_MISTAKES, hint_line=GOING_ON),
+        *with_section(PLAIN_AVERAGE, *START_MISTAKES, hint_line=GOING_ON),
         *with_section(
             THE_LAYER,
             *select(SHARED_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
             MEAN_NOT_SUBTRACTED,
             DIVIDED_FIRST,
-            line=NORMALIZING,
+            hint_line=NORMALIZING,
         ),
-        *with_section(TWO_READINGS, EPS_OF_KERAS, line="eps: float = 1e-5"),
+        *with_section(TWO_READINGS, EPS_OF_KERAS, hint_line="eps: float = 1e-5"),
         *with_section(
-            TWO_VARIANCES, *select(SHARED_MISTAKES, "unbiased-variance"), line="biased = x.var(axes, correction=0)"
+            TWO_VARIANCES, *select(SHARED_MISTAKES, "unbiased-variance"), hint_line="biased = x.var(axes, correction=0)"
         ),
-        *with_section(WRITING, *select(SHARED_MISTAKES, "statistics-detached"), line="mean = x.mean(axes)"),
+        *with_section(WRITING, *select(SHARED_MISTAKES, "statistics-detached"), hint_line="mean = x.mean(axes)"),
         *with_section(
             THE_LAYER,
             *select(SHARED_MISTAKES, "weight-ignored", "bias-ignored", "weight-and-bias-ignored"),
-            line="y = y * weight.view(shape) + bias.view(shape)",
+            hint_line="y = y * weight.view(shape) + bias.view(shape)",
         ),
     ),
     exempt={"eps of 0": "torch refuses it in training", "empty": "torch refuses it in training"},
@@ -476,5 +481,5 @@ BATCH_NORM = Exercise(
         en="set the momentum to 0.1 and see what eval() makes of 10 and of 44 steps.",
         zh="把动量调到 0.1，看看 10 步和 44 步之后评估模式的输出。",
     ),
-    line=NORMALIZING,
+    hint_line=NORMALIZING,
 )

@@ -135,9 +135,9 @@ EMA_UPDATE = Exercise(
         Case("channels", {"average": waves(2, 3), "value": waves(2, 3, start=1.0), "momentum": 0.3}),
     ),
     mistakes=(
-        *with_section(BY_HAND, *SHARE_MISTAKES, line="new_part = momentum * value"),
+        *with_section(BY_HAND, *SHARE_MISTAKES, hint_line="new_part = momentum * value"),
         *WEIGHT_MISTAKES,
-        *with_section(BY_HAND, BIAS_CORRECTED, line="return change + average"),
+        *with_section(BY_HAND, BIAS_CORRECTED, hint_line="return change + average"),
         *WHOLE_MISTAKES,
     ),
     scaled_inputs=lambda n: {"average": waves(n, n), "value": waves(n, n, start=1.0), "momentum": 0.1},
@@ -150,5 +150,5 @@ EMA_UPDATE = Exercise(
         en="type the same momentum for both frameworks and see which batches count.",
         zh="给两个框架同一个动量，看看各个小批量占多少权重。",
     ),
-    line="change = momentum * (value - average)",
+    hint_line="change = momentum * (value - average)",
 )

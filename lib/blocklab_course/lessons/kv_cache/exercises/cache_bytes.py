@@ -162,5 +162,5 @@ CACHE_BYTES = Exercise(
         en="under *Whose cache is larger?*, the line below the picture gives the bytes a token of each model.",
         zh="在“谁的缓存更大？”一节里，图下那行字给出每个模型每个词元的字节数。",
     ),
-    line="numbers = layers * kv_heads * head_dim  # of the keys alone",
+    hint_line="numbers = layers * kv_heads * head_dim  # of the keys alone",
 )

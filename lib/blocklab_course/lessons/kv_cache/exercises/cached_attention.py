@@ -597,20 +597,20 @@ CACHED_ATTENTION = Exercise(
             tolerance=1e-2,
             advice=Advice(
                 OVERFLOW,
-                like=(
+                weak_functions=(
                     lambda query, key, value, *past: (torch.full_like(query, torch.nan), *joined(key, value, *past)),
                 ),
             ),
         ),
     ),
     mistakes=(
-        *with_section(FULL, *APPEND_MISTAKES, *NEW_HIDDEN, line=APPENDED),
-        *with_section(EXERCISE, *exclusive(recipe, *AXIS_MISTAKES), *AXIS_AND_HEADS, line=APPENDED),
-        *with_section(SHARED, *SHARING_MISTAKES, *exclusive(recipe, *NOT_SHARED), *REPEATED_BEFORE, line=REPEATED),
-        *with_section(WHAT_A_STEP, *SEEING_MISTAKES, line=LOWER_RIGHT),
-        *with_section(EXERCISE, *SOFTMAX_MISTAKES, line=SHARES),
-        *with_section(FULL, *HANDING_MISTAKES, line=HANDED),
-        *with_section(EXERCISE, *NOTHING_HANDED_ON, line=HANDED),
+        *with_section(FULL, *APPEND_MISTAKES, *NEW_HIDDEN, hint_line=APPENDED),
+        *with_section(EXERCISE, *exclusive(recipe, *AXIS_MISTAKES), *AXIS_AND_HEADS, hint_line=APPENDED),
+        *with_section(SHARED, *SHARING_MISTAKES, *exclusive(recipe, *NOT_SHARED), *REPEATED_BEFORE, hint_line=REPEATED),
+        *with_section(WHAT_A_STEP, *SEEING_MISTAKES, hint_line=LOWER_RIGHT),
+        *with_section(EXERCISE, *SOFTMAX_MISTAKES, hint_line=SHARES),
+        *with_section(FULL, *HANDING_MISTAKES, hint_line=HANDED),
+        *with_section(EXERCISE, *NOTHING_HANDED_ON, hint_line=HANDED),
     ),
     scaled_inputs=lambda n: step(n, 4, 2, n, n, 4),
     section=EXERCISE,
@@ -619,7 +619,7 @@ CACHED_ATTENTION = Exercise(
         "your mask.",
         zh="在“一步要算什么”一节里，打开缓存，把“提示词元”设为 4，再走到步骤 4：橙色的那一行就是你的掩码。",
     ),
-    line=LOWER_RIGHT,
+    hint_line=LOWER_RIGHT,
     names={
         "result 0": Text(en="output", zh="输出"),
         "result 1": Text(en="keys", zh="键"),

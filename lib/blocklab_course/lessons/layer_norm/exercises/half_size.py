@@ -54,5 +54,5 @@ HALF_SIZE = Exercise(
         ),
     ),
     section=Text(en="Two rows, to the last digit", zh="两行数，算到最后一位"),
-    line="sigma / (sigma**2 + 1e-5) ** 0.5",
+    hint_line="sigma / (sigma**2 + 1e-5) ** 0.5",
 )

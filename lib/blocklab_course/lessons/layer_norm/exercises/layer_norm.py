@@ -157,24 +157,24 @@ LAYER_NORM = Exercise(
             LAST_AXES,
             *AXES_MISTAKES,
             *exclusive(recipe, SIZES_AS_AXES),
-            line="axes = tuple(range(-len(normalized_shape), 0))",
+            hint_line="axes = tuple(range(-len(normalized_shape), 0))",
         ),
-        *with_section(BLIND_TEST, *select(EPS_MISTAKES, *OF_THE_ROOT), line=QUOTIENT),
+        *with_section(BLIND_TEST, *select(EPS_MISTAKES, *OF_THE_ROOT), hint_line=QUOTIENT),
         *with_section(
-            BLIND_TEST, *select(EPS_MISTAKES, "eps-argument-ignored", "eps-default-too-small"), line=QUOTIENT
-        ),
-        *with_section(
-            DIVIDED_BY_D, *select(SPREAD_MISTAKES, "unbiased-variance", "sum-for-mean-of-squares"), line=VARIANCE
+            BLIND_TEST, *select(EPS_MISTAKES, "eps-argument-ignored", "eps-default-too-small"), hint_line=QUOTIENT
         ),
         *with_section(
-            BLIND_TEST, *select(SPREAD_MISTAKES, "mean-square-for-variance", "absolute-deviation"), line=VARIANCE
+            DIVIDED_BY_D, *select(SPREAD_MISTAKES, "unbiased-variance", "sum-for-mean-of-squares"), hint_line=VARIANCE
         ),
-        *with_section(BLIND_TEST, *CENTRE_MISTAKES, line=CENTRED),
-        *with_section(LAST_AXES, *KEEPDIM_MISTAKES, line=CENTRED),
-        *with_section(LAST_AXES, PLAIN_VARIANCE, line=VARIANCE),
-        *with_section(BACKWARD, DETACHED, line=VARIANCE),
+        *with_section(
+            BLIND_TEST, *select(SPREAD_MISTAKES, "mean-square-for-variance", "absolute-deviation"), hint_line=VARIANCE
+        ),
+        *with_section(BLIND_TEST, *CENTRE_MISTAKES, hint_line=CENTRED),
+        *with_section(LAST_AXES, *KEEPDIM_MISTAKES, hint_line=CENTRED),
+        *with_section(LAST_AXES, PLAIN_VARIANCE, hint_line=VARIANCE),
+        *with_section(BACKWARD, DETACHED, hint_line=VARIANCE),
         *with_section(BLIND_TEST, DIVIDED_FIRST),
-        *with_section(THE_EXERCISE, *RESCALE_MISTAKES, line=WEIGHT),
+        *with_section(THE_EXERCISE, *RESCALE_MISTAKES, hint_line=WEIGHT),
         *with_section(
             THE_EXERCISE,
             *exclusive(
@@ -184,10 +184,10 @@ LAYER_NORM = Exercise(
                 WEIGHT_AS_CONDITION_OF_BOTH,
                 *BIAS_OF_NONE,
             ),
-            line=WEIGHT,
+            hint_line=WEIGHT,
         ),
     ),
     scaled_inputs=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
     section=BLIND_TEST,
-    line=VARIANCE,
+    hint_line=VARIANCE,
 )

@@ -265,15 +265,17 @@ LAYER_NORM_BACKWARD = Exercise(
     ),
     mistakes=(
         *X_MISTAKES,
-        *with_section(BACKWARD, *WEIGHT_AND_BIAS_MISTAKES, line=SUMS),
+        *with_section(BACKWARD, *WEIGHT_AND_BIAS_MISTAKES, hint_line=SUMS),
         *with_section(
             BACKWARD,
             *select(SHARED_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
             *select(SHARED_MISTAKES, "unbiased-variance"),
-            line="r = (centred.square().mean(-1, keepdim=True) + eps).rsqrt()",
+            hint_line="r = (centred.square().mean(-1, keepdim=True) + eps).rsqrt()",
         ),
         *with_section(
-            BACKWARD, *select(SHARED_MISTAKES, "mean-not-subtracted"), line="centred = x - x.mean(-1, keepdim=True)"
+            BACKWARD,
+            *select(SHARED_MISTAKES, "mean-not-subtracted"),
+            hint_line="centred = x - x.mean(-1, keepdim=True)",
         ),
     ),
     scaled_inputs=lambda n: sentences(n, n, 4),
@@ -284,5 +286,5 @@ LAYER_NORM_BACKWARD = Exercise(
         "result 2": Text(en="grad_bias", zh="grad_bias"),
     },
     section=BACKWARD,
-    line="grad_x = r * (g - g.mean(-1, keepdim=True) - x_hat * (g * x_hat).mean(-1, keepdim=True))",
+    hint_line="grad_x = r * (g - g.mean(-1, keepdim=True) - x_hat * (g * x_hat).mean(-1, keepdim=True))",
 )

@@ -49,7 +49,7 @@ ONE_MEAN_AXES = Exercise(
         ),
     ),
     section=BY_HAND,
-    line="x.mean(my_axes).shape == ()",
+    hint_line="x.mean(my_axes).shape == ()",
 )
 
 
@@ -78,7 +78,7 @@ BATCH_NORM_MISTAKES = (
         "`standardize` do it.",
         zh="你的结果偏小一点：`x.var()` 除以个数减 1。请写 `correction=0`，或者直接用 `standardize`。",
         section=BY_HAND,
-        line="(x - mean) / (variance + eps).sqrt()",
+        hint_line="(x - mean) / (variance + eps).sqrt()",
     ),
     wrong("unbiased-deviation-without-eps", with_unbiased_deviation).hint(
         en="Two slips: `x.std()` divides by the count minus 1, and ε is missing, so that a constant channel is 0 "
@@ -86,7 +86,7 @@ BATCH_NORM_MISTAKES = (
         zh="有两处不对：`x.std()` 除以个数减 1；又漏了 ε，一个通道里的数都相等时，就成了 0 除以 0。"
         "用 `standardize`，两处都不会错。",
         section=BY_HAND,
-        line="(x - mean) / (variance + eps).sqrt()",
+        hint_line="(x - mean) / (variance + eps).sqrt()",
     ),
     wrong("without-keepdim", without_keepdim).hint(
         en="Your mean has the shape `(C,)` and is subtracted along the last axis, if it fits at all. Keep the averaged "
@@ -95,7 +95,7 @@ BATCH_NORM_MISTAKES = (
         "请用 `keepdim=True` 保留求过均值的轴，或者直接用 `standardize`。",
         shown_on="images",
         section=BY_HAND,
-        line="mean = x.mean((0, 2, 3), keepdim=True)  # (1, C, 1, 1)",
+        hint_line="mean = x.mean((0, 2, 3), keepdim=True)  # (1, C, 1, 1)",
     ),
     wrong("evaluation-mode", lambda x: x / (1 + 1e-5) ** 0.5).hint(  # running statistics of 0 and 1
         en="Nothing is normalized: with running statistics of 0 and 1, evaluation mode only divides by √(1 + ε). Use "
@@ -104,7 +104,7 @@ BATCH_NORM_MISTAKES = (
         "请用这个小批量自己的均值和方差，像训练时那样。",
         shown_on="images",
         section=BY_HAND,
-        line="y = (x - mean) / (variance + eps).sqrt()",
+        hint_line="y = (x - mean) / (variance + eps).sqrt()",
     ),
     # The same until a float64 comes, where it stops.
     wrong("module-in-evaluation-mode", lambda x: nn.BatchNorm2d(x.shape[1], device=x.device).eval()(x)).hint(
@@ -114,7 +114,7 @@ BATCH_NORM_MISTAKES = (
         "请用这个小批量自己的均值和方差，像训练时那样。",
         shown_on="images",
         section=BY_HAND,
-        line="y = (x - mean) / (variance + eps).sqrt()",
+        hint_line="y = (x - mean) / (variance + eps).sqrt()",
     ),
     wrong("module-in-float32", lambda x: nn.BatchNorm2d(x.shape[1], device=x.device)(x)).hint(
         en="`nn.BatchNorm2d` makes a γ and a β of its own, in float32, and so it stops at an input in float64. Use "
@@ -122,7 +122,7 @@ BATCH_NORM_MISTAKES = (
         zh="`nn.BatchNorm2d` 会自己创建 float32 的 γ 和 β，输入是 float64 时就会报错。"
         "请用 `standardize`，它没有这两个参数。",
         section=BY_HAND,
-        line="y = standardize(x, (0, 2, 3))",
+        hint_line="y = standardize(x, (0, 2, 3))",
     ),
     wrong("batch-axis-only", axes=(0,)).hint(
         en="You average over the batch only, so every pixel has a mean of its own. BatchNorm keeps one mean per "
@@ -198,7 +198,7 @@ BATCH_NORM_BY_AXES = Exercise(
     scaled_inputs=lambda n: {"x": waves(n, n, 2, 3)},
     section=POKE,
     panel=POKE_PANEL,
-    line="mean = x.mean((0, 2, 3), keepdim=True)  # (1, C, 1, 1)",
+    hint_line="mean = x.mean((0, 2, 3), keepdim=True)  # (1, C, 1, 1)",
 )
 
 
@@ -300,5 +300,5 @@ LAYER_NORM_BY_AXES = Exercise(
     scaled_inputs=lambda n: {"x": waves(n, n, 3), "normalized_shape": (3,)},
     section=LAST_AXES,
     panel=POKE_PANEL,
-    line="axes = tuple(range(-len(normalized_shape), 0))",
+    hint_line="axes = tuple(range(-len(normalized_shape), 0))",
 )

@@ -228,32 +228,32 @@ GROUP_NORM = Exercise(
             AN_AXIS_CUT,
             *AXES_MISTAKES,
             *exclusive(recipe, *PICTURES_ONLY),
-            line="y = standardize(grouped, tuple(range(2, grouped.dim())), eps)",
+            hint_line="y = standardize(grouped, tuple(range(2, grouped.dim())), eps)",
         ),
         *with_section(
             GAMMA_AND_BETA,
             AFFINE_ON_THE_LAST_AXIS,
             AFFINE_FOR_PICTURES,
-            line="per_channel = (-1, *[1] * (x.dim() - 2))",
+            hint_line="per_channel = (-1, *[1] * (x.dim() - 2))",
         ),
         *with_section(
             GAMMA_AND_BETA,
             *exclusive(recipe, AFFINE_OF_NONE),
-            line="y = y if weight is None else y * weight.view(per_channel)",
+            hint_line="y = y if weight is None else y * weight.view(per_channel)",
         ),
         *with_section(
-            GAMMA_AND_BETA, *RESCALE_MISTAKES, line="y = y * weight.view(per_channel) + bias.view(per_channel)"
+            GAMMA_AND_BETA, *RESCALE_MISTAKES, hint_line="y = y * weight.view(per_channel) + bias.view(per_channel)"
         ),
-        *with_section(BY_HAND, *EPS_MISTAKES, line="y = (grouped - mean) / (variance + eps).sqrt()"),
+        *with_section(BY_HAND, *EPS_MISTAKES, hint_line="y = (grouped - mean) / (variance + eps).sqrt()"),
         *with_section(
             BY_HAND,
             *select(SHARED_MISTAKES, "unbiased-variance", "mean-square-for-variance"),
-            line="variance = (grouped - mean).square().mean(axes, keepdim=True)",
+            hint_line="variance = (grouped - mean).square().mean(axes, keepdim=True)",
         ),
         *with_section(
             BY_HAND,
             *select(SHARED_MISTAKES, "mean-not-subtracted", "statistics-detached"),
-            line="mean = grouped.mean(axes, keepdim=True)",
+            hint_line="mean = grouped.mean(axes, keepdim=True)",
         ),
     ),
     scaled_inputs=lambda n: {"x": waves(n, 2 * (n or 1), 3), "num_groups": n or 1},
@@ -262,5 +262,5 @@ GROUP_NORM = Exercise(
         en="choose GroupNorm, push one number, and see which channels rise together.",
         zh="选组归一化，推一个数，看看哪些通道一起升起来。",
     ),
-    line="grouped = x.unflatten(1, (num_groups, -1))  # (N, G, C/G, *)",
+    hint_line="grouped = x.unflatten(1, (num_groups, -1))  # (N, G, C/G, *)",
 )

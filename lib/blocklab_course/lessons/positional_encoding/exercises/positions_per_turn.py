@@ -62,5 +62,5 @@ POSITIONS_PER_TURN = one_number(
         en="under *Clocks*, see how many positions per turn pair 0 takes. (There d is 16, so pair 3 is another one.)",
         zh="在“时钟”一节，看看第 0 对“转一圈的位置数”。（那里 d = 16，第 3 对与这里的不同。）",
     ),
-    line="angle_per_position = 10000 ** (-2 * 3 / 8)",
+    hint_line="angle_per_position = 10000 ** (-2 * 3 / 8)",
 )

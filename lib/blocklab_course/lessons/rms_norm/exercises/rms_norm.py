@@ -115,7 +115,7 @@ DIVISOR_MISTAKES = (
         en="You divide by the standard deviation, which measures the distance from the mean. Divide by the root mean "
         "square, which measures the distance from 0.",
         zh="你除以的是标准差，它衡量各数离均值多远。应当除以均方根，它衡量各数离 0 多远。",
-        line=MEAN_SQUARE,
+        hint_line=MEAN_SQUARE,
     ),
 )
 
@@ -264,27 +264,27 @@ RMS_NORM = Exercise(
             THE_EXERCISE,
             *AXES_MISTAKES,
             *exclusive(recipe, SIZES_AS_AXES),
-            line="axes = tuple(range(-len(normalized_shape), 0))",
+            hint_line="axes = tuple(range(-len(normalized_shape), 0))",
         ),
-        *with_section(TWO_DIVISORS, *DIVISOR_MISTAKES, line=QUOTIENT),
+        *with_section(TWO_DIVISORS, *DIVISOR_MISTAKES, hint_line=QUOTIENT),
         *SQUARE_MISTAKES,
-        *with_section(THE_EXERCISE, KEEPDIM, line=MEAN_SQUARE),
+        *with_section(THE_EXERCISE, KEEPDIM, hint_line=MEAN_SQUARE),
         *with_section(
             THE_EXERCISE,
             *DEFAULT_MISTAKES,
             *exclusive(recipe, EPS_OF_NONE, EPS_AND_WEIGHT_OF_NONE),
-            line="eps = torch.finfo(wide.dtype).eps if eps is None else eps",
+            hint_line="eps = torch.finfo(wide.dtype).eps if eps is None else eps",
         ),
         *with_section(
             BY_HAND,
             *select(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
             EPS_OF_NORMALIZE,
-            line=QUOTIENT,
+            hint_line=QUOTIENT,
         ),
         DETACHED,
-        *with_section(THE_EXERCISE, STAYS_WIDE, line=LAST),
-        *with_section(BY_HAND, *WEIGHT_MISTAKES, line=WEIGHTED),
-        *with_section(THE_EXERCISE, *exclusive(recipe, *WEIGHT_OF_NONE), line=WEIGHTED),
+        *with_section(THE_EXERCISE, STAYS_WIDE, hint_line=LAST),
+        *with_section(BY_HAND, *WEIGHT_MISTAKES, hint_line=WEIGHTED),
+        *with_section(THE_EXERCISE, *exclusive(recipe, *WEIGHT_OF_NONE), hint_line=WEIGHTED),
     ),
     scaled_inputs=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
     section=BY_HAND,
@@ -292,7 +292,7 @@ RMS_NORM = Exercise(
         en="under *Two divisors*, drag shift and see which side of the triangle RMSNorm divides by.",
         zh="在“两个除数”一节拖动“平移”，看看 RMSNorm 除以三角形的哪条边。",
     ),
-    line=MEAN_SQUARE,
+    hint_line=MEAN_SQUARE,
 )
 
 
@@ -357,7 +357,7 @@ OWN_TYPE = wrong("not-in-float32", widen=as_it_is).hint(
     "16 位的类型每一步都要舍入，而且在 float16 里，256 及以上的数一平方就成了无穷大。请对 `x.float()` 做归一化。",
     shown_on="overflows in float16",
     section=SIZES,
-    line="wide = x.float()",
+    hint_line="wide = x.float()",
 )
 NOT_CONVERTED_BACK = wrong("not-converted-back", order=lambda y, gain, dtype: y * gain.float()).hint(
     en="Your result stays float32. Convert it back to the type of x: the next layer expects the type it was given.",
@@ -368,11 +368,13 @@ WEIGHT_IGNORED = wrong("weight-ignored", gain=torch.ones_like).hint(
     zh="`weight` 没有起作用。归一化之后还有一次乘法，要用到它。",
 )
 FORMULA_MISTAKES = (
-    *with_section(TWO_DIVISORS, *DIVISOR_MISTAKES, line=QUOTIENT),
-    *with_section(BY_HAND, *select(SQUARE_MISTAKES, "sum-for-mean-of-squares"), line=OF_EACH_TOKEN),
-    *with_section(BY_HAND, *select(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing"), line=QUOTIENT),
-    *with_section(ELSEWHERE, *select(EPS_MISTAKES, "eps-argument-ignored"), line=QUOTIENT),
-    *with_section(THE_EXERCISE, *select(AXES_MISTAKES, "over-everything"), line=OF_EACH_TOKEN),
+    *with_section(TWO_DIVISORS, *DIVISOR_MISTAKES, hint_line=QUOTIENT),
+    *with_section(BY_HAND, *select(SQUARE_MISTAKES, "sum-for-mean-of-squares"), hint_line=OF_EACH_TOKEN),
+    *with_section(
+        BY_HAND, *select(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing"), hint_line=QUOTIENT
+    ),
+    *with_section(ELSEWHERE, *select(EPS_MISTAKES, "eps-argument-ignored"), hint_line=QUOTIENT),
+    *with_section(THE_EXERCISE, *select(AXES_MISTAKES, "over-everything"), hint_line=OF_EACH_TOKEN),
 )
 
 LLAMA_MISTAKES = (
@@ -462,7 +464,7 @@ RMS_NORM_LLAMA = Exercise(
     scaled_inputs=growing,
     exempt={"float64": "both models compute in float32, whatever comes in"},
     section=WHEN_TO_ROUND,
-    line="return normalized.to(x.dtype) * weight",
+    hint_line="return normalized.to(x.dtype) * weight",
 )
 RMS_NORM_GEMMA = Exercise(
     name="rms_norm_gemma",
@@ -473,5 +475,5 @@ RMS_NORM_GEMMA = Exercise(
     scaled_inputs=growing,
     exempt={"float64": "both models compute in float32, whatever comes in"},
     section=WHEN_TO_ROUND,
-    line="return (normalized * (1 + weight.float())).to(x.dtype)",
+    hint_line="return (normalized * (1 + weight.float())).to(x.dtype)",
 )

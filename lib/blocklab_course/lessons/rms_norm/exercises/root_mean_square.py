@@ -38,5 +38,5 @@ ROOT_MEAN_SQUARE = Exercise(
         ),
     ),
     section=Text(en="By hand", zh="动手算"),
-    line="mean_of_squares = (3**2 + 4**2) / 2",
+    hint_line="mean_of_squares = (3**2 + 4**2) / 2",
 )

@@ -152,12 +152,12 @@ MISTAKES = (
     wrong("heads-not-joined", join=lambda heads: heads).hint(
         en="You return an axis for the heads. The weight keeps its shape, `(h · d, d_model)`: join the blocks again.",
         zh="你的结果里多了头的轴。权重的形状不变，仍是 `(h · d, d_model)`，请把各块重新接起来。",
-        line="return heads.flatten(0, 1)",
+        hint_line="return heads.flatten(0, 1)",
     ),
     wrong("transposed", join=lambda heads: heads.flatten(0, 1).T).hint(
         en="Your weight lies on its side. `nn.Linear` keeps a row for each output, `(h · d, d_model)`.",
         zh="你的权重转置了。`nn.Linear` 的权重每一行对应一个输出，形状是 `(h · d, d_model)`。",
-        line="return heads.flatten(0, 1)",
+        hint_line="return heads.flatten(0, 1)",
     ),
 )
 
@@ -182,5 +182,5 @@ PERMUTE_ROWS = Exercise(
         "empty": "no weight has no rows, and `view(num_heads, …)` cannot tell the size of nothing",
     },
     section=CARRIED_OVER,
-    line="heads = weight.unflatten(0, (num_heads, -1))",
+    hint_line="heads = weight.unflatten(0, (num_heads, -1))",
 )

@@ -146,7 +146,7 @@ PAIR_MISTAKES = (
         "the wrong axis. Each feature goes back to its own place, so the two have to alternate: `stack` along axis −1.",
         zh="你把每对的第一个特征都排到前面，第二个都排到后面（用了 `cat`，或者 `stack` 的轴不对）。"
         "每个特征应当回到原来的位置，两者交替排列：`stack` 的轴是 −1。",
-        line="y = torch.stack(rotated, -1).flatten(-2)",
+        hint_line="y = torch.stack(rotated, -1).flatten(-2)",
     ),
     wrong("halves-put-between", exponent=half_split_exponent, quarter=quarter_turn_of_halves, finish=alternating).hint(
         en="You cut x into halves and put the results back in turns (`stack`), so features change places. Cut as you "
@@ -157,7 +157,7 @@ PAIR_MISTAKES = (
     wrong("exchanged-behind", finish=lambda y, x: neighbours_swapped(y)).hint(
         en="The two features of a pair come back in each other's place: `stack` the first one first.",
         zh="放回去时，一对中的两个特征互换了位置：`stack` 时先放第一个，再放第二个。",
-        line="y = torch.stack(rotated, -1).flatten(-2)",
+        hint_line="y = torch.stack(rotated, -1).flatten(-2)",
     ),
     wrong("exchanged-before", turn=exchanged).hint(
         en="You take the second feature of a pair for the first: `x[..., 0::2]` is a, `x[..., 1::2]` is b.",
@@ -172,7 +172,7 @@ PAIR_MISTAKES = (
     wrong("pairs-not-joined", finish=lambda y, x: y.unflatten(-1, (-1, 2))).hint(
         en="Each pair still has an axis of its own, `(*, L, d/2, 2)`. `.flatten(-2)` joins the last two axes.",
         zh="每一对仍单独占一个轴，形状成了 `(*, L, d/2, 2)`。请用 `.flatten(-2)` 把最后两个轴接起来。",
-        line="return torch.stack(rotated, -1).flatten(-2).to(x.dtype)",
+        hint_line="return torch.stack(rotated, -1).flatten(-2).to(x.dtype)",
     ),
     wrong("first-half-alone", finish=first_half_alone).hint(
         en="You rotate the first half of the features only. Some models do so; here all of them turn.",
@@ -185,7 +185,7 @@ TYPE_MISTAKES = (
         en="A float16 input comes back as float32, the type of your angles. The result has the type of x: end with "
         "`.to(x.dtype)`.",
         zh="输入是 float16 时，你返回的是 float32，也就是角度的类型。结果的类型应与 x 相同，请以 `.to(x.dtype)` 结尾。",
-        line="return torch.stack(rotated, -1).flatten(-2).to(x.dtype)",
+        hint_line="return torch.stack(rotated, -1).flatten(-2).to(x.dtype)",
     ),
 )
 
@@ -195,50 +195,50 @@ ROTATION_MISTAKES = (
         "code does turn that way, with weights trained for it; here the angle grows with the position.",
         zh="你转的方向反了：负号应在一对中的第一个特征上，即 `a cos - b sin`。"
         "有的代码确实反着转，那里的权重就是这样训练的；这里角度随位置增大。",
-        line="rotated = a * cos - b * sin, a * sin + b * cos",
+        hint_line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("minus-missing", quarter=neighbours_swapped).hint(
         en="Both sines are added, and the vectors change their length. In a rotation one of the two is subtracted.",
         zh="两个正弦项都是加上去的，于是向量的长度变了。旋转时，其中一项应当减去。",
-        line="rotated = a * cos - b * sin, a * sin + b * cos",
+        hint_line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("plus-missing", quarter=lambda x: -neighbours_swapped(x)).hint(
         en="You subtract in both features of a pair, and the vectors change their length. In the second one the two "
         "terms are added, `a sin + b cos`.",
         zh="一对中的两个特征，你都把正弦项减掉了，于是向量的长度变了。第二个特征的两项应当相加：`a sin + b cos`。",
-        line="rotated = a * cos - b * sin, a * sin + b * cos",
+        hint_line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("second-subtracted", turn=first_negated_too).hint(
         en="You subtract in the second feature of a pair too, and the vectors change their length; at position 0 "
         "`(a, b)` becomes `(a, -b)`. There the two terms are added, `a sin + b cos`.",
         zh="一对中的第二个特征你也用了减法，向量的长度因此变了；在位置 0，`(a, b)` 也成了 `(a, -b)`。"
         "那里的两项应当相加：`a sin + b cos`。",
-        line="rotated = a * cos - b * sin, a * sin + b * cos",
+        hint_line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("sine-and-cosine-swapped", turn=lambda x, quarter, cos, sin: turned(x, quarter, sin, cos)).hint(
         en="Sine and cosine stand in each other's place. At position 0 nothing may turn: a feature keeps its own value "
         "times the cosine.",
         zh="正弦和余弦的位置互换了。在位置 0 处什么都不转，所以特征自己的值应乘以余弦。",
-        line="rotated = a * cos - b * sin, a * sin + b * cos",
+        hint_line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("cosine-alone", turn=lambda x, quarter, cos, sin: x * cos).hint(
         en="You multiply by the cosine and stop there: the vectors only shrink. To turn, each feature also takes in "
         "the other of its pair, times the sine.",
         zh="你只乘了余弦，向量只会变短，不会旋转。每个特征还要混入同一对中的另一个特征乘以正弦。",
-        line="rotated = a * cos - b * sin, a * sin + b * cos",
+        hint_line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("first-overwritten", turn=overwritten).hint(
         en="The second feature of a pair is computed from the first one after that has changed already. Keep the old "
         "first feature until both are done. (A slice such as `y[..., 0::2]` is a view, and changes with y.)",
         zh="计算一对中的第二个特征时，用的是已经改动过的第一个特征。两个都算完之前，请保留第一个特征的旧值。"
         "（`y[..., 0::2]` 这样的切片只是视图，y 一改，它也跟着变。）",
-        line="rotated = a * cos - b * sin, a * sin + b * cos",
+        hint_line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("added", turn=added).hint(
         en="You add sines and cosines to the vector, as one does with the sinusoidal table. RoPE turns the vector and "
         "keeps its length.",
         zh="你把正弦、余弦加到了向量上，那是正弦位置编码的做法。RoPE 让向量旋转，长度不变。",
-        line="rotated = a * cos - b * sin, a * sin + b * cos",
+        hint_line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
 )
 
@@ -248,17 +248,17 @@ POSITION_MISTAKES = (
         "500.",
         zh="你自己给词元编了号：0、1、2……请使用 `positions`：生成文本时，单独一个词元也可能位于位置 500。",
         shown_on="late",
-        line="angles = positions[:, None] * frequencies",
+        hint_line="angles = positions[:, None] * frequencies",
     ),
     wrong("positions-from-one", at=lambda positions: positions + 1).hint(
         en="Every token is turned one position too far. At position 0 nothing turns.",
         zh="每个词元都多转了一个位置。在位置 0 处什么都不转。",
-        line="angles = positions[:, None] * frequencies",
+        hint_line="angles = positions[:, None] * frequencies",
     ),
     wrong("positions-missing", at=torch.ones_like).hint(
         en="All tokens are turned by the same angles. The angle is the position times the frequency.",
         zh="不论在哪个位置，词元转过的角度都一样。角度应是位置乘以频率。",
-        line="angles = positions[:, None] * frequencies",
+        hint_line="angles = positions[:, None] * frequencies",
     ),
 )
 
@@ -266,7 +266,7 @@ ANGLE_MISTAKES = (
     wrong("in-degrees", at=torch.deg2rad).hint(
         en="You turn degrees into radians. The angle, position times ω, is in radians already.",
         zh="你把角度当成度数，换算成了弧度。位置乘以 ω 得到的已经是弧度。",
-        line="angles = positions[:, None] * frequencies",
+        hint_line="angles = positions[:, None] * frequencies",
     ),
     *exclusive(
         recipe,
@@ -275,7 +275,7 @@ ANGLE_MISTAKES = (
             "column of the positions, `positions[:, None]`.",
             zh="你让第 i 个位置乘了第 i 个频率，两者对位相乘了。每个位置都要乘以每个频率："
             "先用 `positions[:, None]` 把位置变成一列。",
-            line="angles = positions[:, None] * frequencies",
+            hint_line="angles = positions[:, None] * frequencies",
         ),
         wrong("one-with-one-and-type", times=one_with_one, typed=left_wide).hint(
             en="You multiply position i by frequency i, one with one. Every position meets every frequency: make a "
@@ -284,7 +284,7 @@ ANGLE_MISTAKES = (
             zh="你让第 i 个位置乘了第 i 个频率，两者对位相乘了。每个位置都要乘以每个频率："
             "先用 `positions[:, None]` 把位置变成一列。另外，输入是 float16 时你返回了 float32："
             "请以 `.to(x.dtype)` 结尾。",
-            line="angles = positions[:, None] * frequencies",
+            hint_line="angles = positions[:, None] * frequencies",
         ),
     ),
     wrong("counted-from-one", exponent=lambda j, d: (j - j % 2 + 2) / d).hint(
@@ -388,7 +388,9 @@ ROTARY_EMBEDDING = Exercise(
             tolerance=1e-2,
             advice=Advice(
                 HALF_TYPE,
-                like=tuple(lambda x, positions, dtype=dtype: recipe(x.to(dtype), positions) for dtype in WIDE),
+                weak_functions=tuple(
+                    lambda x, positions, dtype=dtype: recipe(x.to(dtype), positions) for dtype in WIDE
+                ),
                 milder={"x": torch.tensor([[1.0, 2, 3, 4]]), "positions": torch.tensor([3001])},
             ),
         ),
@@ -405,7 +407,7 @@ ROTARY_EMBEDDING = Exercise(
             *FREQUENCY_MISTAKES,
             *SPEED_MISTAKES,
             AS_PUBLISHED,
-            line=FREQUENCIES,
+            hint_line=FREQUENCIES,
         ),
     ),
     scaled_inputs=lambda n: {"x": waves(n, n, 4), "positions": torch.arange(n)},
@@ -416,5 +418,5 @@ ROTARY_EMBEDDING = Exercise(
         "for each position.",
         zh="在“两组指针”一节拖动“查询的位置”，看第 1 对的蓝针：它逆时针转，每个位置转 0.1。",
     ),
-    line="a, b = x[..., 0::2], x[..., 1::2]",
+    hint_line="a, b = x[..., 0::2], x[..., 1::2]",
 )

@@ -98,5 +98,5 @@ TURNED_PRODUCT = one_number(
         en="under *Two clocks*, see what each pair adds, and how that goes with the angle between its hands.",
         zh="在“两组指针”一节，看看每一对贡献多少，它怎样随两针的夹角变化。",
     ),
-    line="angle = 0.5 * (10 - 2)",
+    hint_line="angle = 0.5 * (10 - 2)",
 )

@@ -48,5 +48,5 @@ VALUES_PER_MEAN = one_number(
         ),
     ),
     section=Text(en="How many numbers share a mean?", zh="多少个数共用一个均值？"),
-    line="m = batch_size / 2 * side * side  # side is 1 after a linear layer",
+    hint_line="m = batch_size / 2 * side * side  # side is 1 after a linear layer",
 )

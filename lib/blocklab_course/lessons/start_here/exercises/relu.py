@@ -75,7 +75,7 @@ MISTAKES = (
         "smaller than 0. Take a function of torch, which goes through them one by one.",
         zh="Python 的 `max` 和 `if` 只对整体判断一次，而一个张量里有许多数，说不上比 0 大还是小。"
         "请用 torch 的函数，它会逐个判断。",
-        line="y = torch.clamp(x, min=0)",
+        hint_line="y = torch.clamp(x, min=0)",
     ),
     wrong("largest-along-an-axis", lambda x: torch.max(x, 0)).hint(
         en="In `torch.max(x, 0)` the 0 is an axis, along which the largest number is looked for, and back comes that "
@@ -83,13 +83,13 @@ MISTAKES = (
         "zeros.",
         zh="`torch.max(x, 0)` 里的 0 是轴的编号，不是要比较的数：它沿这个轴找出最大的数，连同位置一起返回。"
         "要让每个数都与 0 比，请用 `clamp`，或者用 `torch.maximum`，再给它一个全零的张量。",
-        line="y = torch.clamp(x, min=0)",
+        hint_line="y = torch.clamp(x, min=0)",
     ),
     wrong("maximum-of-a-number", lambda x: torch.maximum(x, 0)).hint(
         en="`torch.maximum` compares two tensors, and 0 is a number: give it `torch.zeros_like(x)`. `clamp` takes a "
         "number.",
         zh="`torch.maximum` 比较的是两个张量，而 0 只是一个数：请写 `torch.zeros_like(x)`。`clamp` 则可以直接用数。",
-        line="y = torch.clamp(x, min=0)",
+        hint_line="y = torch.clamp(x, min=0)",
     ),
     wrong("softplus", F.softplus).hint(
         en="This is softplus, a smooth relative, which is a little above 0 even for negative numbers. ReLU is exactly "
@@ -117,5 +117,5 @@ RELU = Exercise(
     mistakes=MISTAKES,
     scaled_inputs=lambda n: {"x": waves(n, 3)},
     section=Text(en="Blocks that you keep", zh="你写的模块会保存下来"),
-    line="y = torch.where(x > 0, x, 0)",
+    hint_line="y = torch.where(x > 0, x, 0)",
 )

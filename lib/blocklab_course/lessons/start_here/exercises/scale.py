@@ -37,5 +37,5 @@ SCALE = Exercise(
     ),
     section=Text(en="A slider", zh="一个滑块"),
     panel=Text(en="drag s to the left of 1 and read the last bar.", zh="把 s 拖到 1 的左边，读出最后一根柱子的长度。"),
-    line="layer_norm(s * torch.tensor([1.0, 2.0, 3.0, 4.0]), (4,))[-1]",
+    hint_line="layer_norm(s * torch.tensor([1.0, 2.0, 3.0, 4.0]), (4,))[-1]",
 )

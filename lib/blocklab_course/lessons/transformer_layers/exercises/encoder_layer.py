@@ -344,7 +344,7 @@ LAYER_MISTAKES = (
         "`self.self_attn` gets the normalized one three times.",
         zh="在前置归一化（pre-norm）里，你的查询来自归一化之后的 `src`，键和值却来自 `src` 本身。"
         "传给 `self.self_attn` 的三个都应当是归一化之后的。",
-        line="x = self.norm1(src)",
+        hint_line="x = self.norm1(src)",
     ),
     wrong("residual-missing", around=lambda norm_first: nothing_carried(order_of(norm_first))).hint(
         en="There are no residual connections: nothing is carried past the sub-layers. Each adds what it was given.",
@@ -429,5 +429,5 @@ ENCODER_LAYER = Exercise(
     exempt={"axis 2 of size 1": "the layer has eight features", "empty": "nobody reads a batch of no sentence"},
     section=Text(en="Going further: post-norm, and a whole layer", zh="选读：后置归一化，以及完整的一层"),
     panel=PANEL,
-    line="x = self.norm1(src + self.self_attn(src, src, src, attn_mask=src_mask)[0])",
+    hint_line="x = self.norm1(src + self.self_attn(src, src, src, attn_mask=src_mask)[0])",
 )

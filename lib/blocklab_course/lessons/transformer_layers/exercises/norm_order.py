@@ -222,7 +222,7 @@ POST_NORM_MISTAKES = (
         "plain sum. In post-norm all that follows gets the normalized one.",
         zh="`norm1` 只归一化了前馈网络的输入，第二个残差连接传递的还是没有归一化的和。"
         "在后置归一化（post-norm）里，后面用的都是归一化之后的。",
-        line="h = norm1(x + attention(x))",
+        hint_line="h = norm1(x + attention(x))",
     ),
     wrong("norm1-missing", parts=without_norm1).hint(
         en="`norm1` is never called: x and what attention gives are added, and the sum is not normalized.",
@@ -231,7 +231,7 @@ POST_NORM_MISTAKES = (
     wrong("norm2-missing", parts=without_norm2).hint(
         en="`norm2` is never called: the sum with what the feed-forward network gives is not normalized.",
         zh="`norm2` 一次也没有调用：加上前馈网络的输出之后，没有归一化。",
-        line="y = norm2(h + feed_forward(h))",
+        hint_line="y = norm2(h + feed_forward(h))",
     ),
     wrong("pre-norm", around=norm_inside).hint(
         en="This is pre-norm: you normalize what the sub-layer reads. In post-norm, the order of 2017, the sub-layer "
@@ -345,9 +345,9 @@ POST_NORM_LAYER = Exercise(
         *NORMS_MISTAKES,
         NO_NORM,
         *exclusive(post_norm, SUBLAYERS_ALONE),  # with another mistake it would give what others give
-        *with_section(BY_HAND, *WHOLE_LAYER_MISTAKES, line="y = norm2(h + feed_forward(h))"),
+        *with_section(BY_HAND, *WHOLE_LAYER_MISTAKES, hint_line="y = norm2(h + feed_forward(h))"),
     ),
     section=BY_HAND,
     panel=PANEL,
-    line="h = norm1(x + attention(x))",
+    hint_line="h = norm1(x + attention(x))",
 )

@@ -50,24 +50,24 @@ PRE_NORM_MISTAKES = (
         "reads, and the sum stays as it is.",
         zh="这是后置归一化（post-norm），即 2017 年的顺序：你归一化的是相加的结果。"
         "前置归一化（pre-norm）归一化的是子层的输入，相加的结果保持不变。",
-        line="y = x + given",
+        hint_line="y = x + given",
     ),
     wrong("residual-normalized", around=both_normalized).hint(
         en="You normalize x and go on from there, so the residual connection carries the normalized x. It carries x "
         "exactly as it came in; only the sub-layer reads the normalized one.",
         zh="你先把 x 归一化，后面用的都是它，连残差连接传递的也是。残差连接应当原样传递 x，只有子层的输入才归一化。",
-        line="y = x + given",
+        hint_line="y = x + given",
     ),
     wrong("only-the-residual-normalized", around=carried_normalized).hint(
         en="You normalize what the residual connection carries, and the sub-layer reads the plain x. It is the other "
         "way round.",
         zh="你归一化了残差连接传递的 x，子层的输入却没有归一化，正好反了。",
-        line="y = x + given",
+        hint_line="y = x + given",
     ),
     wrong("residual-missing", around=nothing_carried(norm_inside)).hint(
         en="There is no residual connection: you return what the sub-layer gives. Add x to it.",
         zh="没有残差连接：你返回的只是子层的输出。还要加上 x。",
-        line="y = x + given",
+        hint_line="y = x + given",
     ),
     wrong("result-normalized-without-residual", around=nothing_carried(result_normalized)).hint(
         en="You normalize what the sub-layer gives, and there is no residual connection. Normalize what it reads, and "
@@ -75,7 +75,7 @@ PRE_NORM_MISTAKES = (
         zh="你归一化的是子层的输出，而且没有残差连接。应当归一化子层的输入，再把 x 加到它的输出上。",
     ),
     wrong("residual-twice", around=residual_doubled(norm_inside)).hint(
-        en="x is added twice. Once is right.", zh="x 加了两次。应当只加一次。", line="y = x + given"
+        en="x is added twice. Once is right.", zh="x 加了两次。应当只加一次。", hint_line="y = x + given"
     ),
     wrong("result-normalized", around=result_normalized).hint(
         en="You normalize what the sub-layer gives. OLMo 2 does that; pre-norm normalizes what the sub-layer reads.",
@@ -91,7 +91,7 @@ PRE_NORM_MISTAKES = (
     wrong("sum-normalized-too", around=norm_inside_and_outside).hint(
         en="You normalize before the sub-layer, which is right, and the sum once more. The sum stays as it is.",
         zh="你归一化了子层的输入，这是对的；但你又归一化了相加的结果。相加的结果应当保持不变。",
-        line="y = x + given",
+        hint_line="y = x + given",
     ),
     wrong("sublayer-missing", around=lambda carried, read, sublayer, norm: carried + norm(read)).hint(
         en="The sub-layer is never called: what you add to x is only the normalized x.",
@@ -100,12 +100,12 @@ PRE_NORM_MISTAKES = (
     wrong("multiplied", around=lambda carried, read, sublayer, norm: carried * sublayer(norm(read))).hint(
         en="You multiply x with what the sub-layer gives. A residual connection adds.",
         zh="你把 x 与子层的输出相乘。残差连接是相加。",
-        line="y = x + given",
+        hint_line="y = x + given",
     ),
     wrong("subtracted", around=lambda carried, read, sublayer, norm: carried - sublayer(norm(read))).hint(
         en="You subtract what the sub-layer gives from x. A residual connection adds it.",
         zh="你从 x 里减去了子层的输出。残差连接是相加。",
-        line="y = x + given",
+        hint_line="y = x + given",
     ),
     wrong("norm-not-called", norm_not_called).hint(
         en="You hand the sub-layer the function `norm` itself. Call it on x first; the sub-layer wants the tensor that "
@@ -130,5 +130,5 @@ PRE_NORM = Exercise(
     mistakes=(*PRE_NORM_MISTAKES, *NEITHER),
     section=BY_HAND,
     panel=PANEL,
-    line="given = sublayer(norm(x))",
+    hint_line="given = sublayer(norm(x))",
 )

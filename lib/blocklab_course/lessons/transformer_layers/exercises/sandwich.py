@@ -121,7 +121,7 @@ PLACE_MISTAKES = (
         "added; in the first half you do it so.",
         zh="你的 `post_feedforward_norm` 归一化的是相加的结果。"
         "它应当在相加之前，只归一化前馈网络的输出；前一半你就写对了。",
-        line=SECOND_HALF,
+        hint_line=SECOND_HALF,
     ),
     wrong("post-norm", around=lambda carried, read, f, before, after: after(carried + f(read))).hint(
         en="This is post-norm, the order of 2017: you normalize the sum. Here the sum stays as it is, and the norms "
@@ -175,7 +175,7 @@ RESIDUAL_MISTAKES = (
         en="In the second half you go on from the normalized sum. The residual connection carries the first half's sum "
         "as it is; only the feed-forward network reads the normalized one.",
         zh="后一半里，你先把前一半的和归一化，后面用的都是它。残差连接应当原样传递这个和，只有前馈网络的输入才归一化。",
-        line=SECOND_HALF,
+        hint_line=SECOND_HALF,
     ),
     wrong("residual-missing", around=nothing_carried(between_two_norms)).hint(
         en="There are no residual connections: you return what the last norm gives. Add what came in.",
@@ -203,13 +203,13 @@ NAME_MISTAKES = (  # a norm that is missing is a whole of its own: with a wrong 
         en="The feed-forward network reads through `input_norm`, which belongs to attention. Its own is "
         "`pre_feedforward_norm`.",
         zh="前馈网络的输入用了 `input_norm`，它属于注意力；这里应当用 `pre_feedforward_norm`。",
-        line=SECOND_HALF,
+        hint_line=SECOND_HALF,
     ),
     wrong("post-attention-norm-twice", parts=lambda one, two: (one, (two[0], two[1], one[2]))).hint(
         en="What the feed-forward network gives goes through `post_attention_norm`, which belongs to attention. Its "
         "own is `post_feedforward_norm`.",
         zh="前馈网络的输出用了 `post_attention_norm`，它属于注意力；这里应当用 `post_feedforward_norm`。",
-        line=SECOND_HALF,
+        hint_line=SECOND_HALF,
     ),
     wrong("middle-norms-swapped", parts=lambda one, two: ((one[0], one[1], two[1]), (two[0], one[2], two[2]))).hint(
         en="The two norms in the middle are swapped: `post_attention_norm` normalizes what attention gives, "
@@ -297,8 +297,8 @@ SANDWICH_LAYER = Exercise(
         *RESIDUAL_MISTAKES,
         NO_NORM,
         *exclusive(sandwich, SUBLAYERS_ALONE),
-        *with_section(FOUR_NORMS, *WHOLE_LAYER_MISTAKES, line=SECOND_HALF),
+        *with_section(FOUR_NORMS, *WHOLE_LAYER_MISTAKES, hint_line=SECOND_HALF),
     ),
     section=BY_HAND,
-    line="h = x + post_attention_norm(attention(input_norm(x)))",
+    hint_line="h = x + post_attention_norm(attention(input_norm(x)))",
 )

@@ -53,7 +53,7 @@ def recipe(
 
 def inside(*rows: Mistake) -> tuple[Mistake, ...]:
     """Rows of other exercises, whose step `around` bears another name here, where it is an argument."""
-    return tuple(replace(row, replaces={"inside": row.replaces["around"]}, line=None) for row in rows)
+    return tuple(replace(row, replaces={"inside": row.replaces["around"]}, hint_line=None) for row in rows)
 
 
 def added_to_attention(x: Tensor, first: Callable, second: Callable) -> Tensor:
@@ -106,7 +106,7 @@ HANDING_MISTAKES = (
         en="You hand `around` a normalized x with the feed-forward network. It wants the first half's result as it is, "
         "and normalizes for the sub-layer itself.",
         zh="前馈网络那一半，你传给 `around` 的 x 已经归一化了。它要的是前一半原样的结果，子层的输入由它来归一化。",
-        line="return around(x, swiglu, norm2)",
+        hint_line="return around(x, swiglu, norm2)",
     ),
     wrong("normalized-twice", inside=lambda carried, read, f, norm: carried + f(norm(norm(read)))).hint(
         en="What a sub-layer reads is normalized twice, once by you and once by `around`. Hand it the sub-layer as it "
@@ -123,7 +123,7 @@ HANDING_MISTAKES = (
     wrong("added-again-to-swiglu", chain=added_to_swiglu).hint(
         en="Around the feed-forward network the first half's result is added twice. `around` adds it already.",
         zh="前馈网络那一半，把前一半的结果加了两次。`around` 已经加过一次了。",
-        line="return around(x, swiglu, norm2)",
+        hint_line="return around(x, swiglu, norm2)",
     ),
     wrong("x-added-to-both", chain=x_added_to_both).hint(
         en="You add x to what each `around` gives. It adds already what it is handed: add nothing yourself.",
@@ -143,7 +143,7 @@ IN_ONE_CALL = (
     wrong("swiglu-and-norm2-swapped", parts=lambda one, two: (one, two[::-1])).hint(
         en="In the second call sub-layer and norm are swapped. `around` wants x, then the sub-layer, then its norm.",
         zh="第二次调用把子层和归一化写反了。`around` 的参数依次是 x、子层、归一化。",
-        line="return around(x, swiglu, norm2)",
+        hint_line="return around(x, swiglu, norm2)",
     ),
 )
 
@@ -164,7 +164,7 @@ MISSING = (
     wrong("norm2-missing", parts=without_norm2).hint(
         en="`norm2` is never called: the feed-forward network has no norm. Each sub-layer has its own.",
         zh="`norm2` 一次也没有调用：前馈网络的输入没有归一化。每个子层都要有自己的归一化层。",
-        line="return around(x, swiglu, norm2)",
+        hint_line="return around(x, swiglu, norm2)",
     ),
 )
 
@@ -183,10 +183,10 @@ SMOLLM2_LAYER = Exercise(
         *HANDING_MISTAKES,
         *ORDER_MISTAKES,
         *NORMS_MISTAKES,
-        *with_section(FOUR_NORMS, *WHOLE_LAYER_MISTAKES, line="return around(x, swiglu, norm2)"),
+        *with_section(FOUR_NORMS, *WHOLE_LAYER_MISTAKES, hint_line="return around(x, swiglu, norm2)"),
         # with another mistake two of these would give the same
         *exclusive(recipe, *MISSING, *IN_ONE_CALL, *inside(*NEITHER)),
     ),
     section=BY_HAND,
-    line="x = around(x, attention, norm1)",
+    hint_line="x = around(x, attention, norm1)",
 )

@@ -55,5 +55,5 @@ FEATURE_AXES = Exercise(
         ),
     ),
     section=Text(en="By hand: which axis disappears?", zh="动手算：哪个轴会消失？"),
-    line="x.mean(my_axes).shape == (2,)",
+    hint_line="x.mean(my_axes).shape == (2,)",
 )

@@ -82,7 +82,7 @@ TOLD = Told()
 class WithModel(Case):
     """A case whose model has read nothing yet, whatever ran before."""
 
-    def fresh(self) -> dict[str, object]:
+    def copy_arguments(self) -> dict[str, object]:
         return self.arguments | {"model": MadeUpModel(), "ids": list(self.arguments["ids"])}
 
 
@@ -154,54 +154,54 @@ READING_MISTAKES = (
         en="The model reads the last token of the prompt only. It knows nothing but what it was given: give it the "
         "whole prompt first.",
         zh="提示里的词元，模型只读了最后一个。没有给它读过的，它都不知道：先把整个提示交给它。",
-        line=PREFILL,
+        hint_line=PREFILL,
     ),
     wrong("first-of-the-prompt-only", first=lambda ids: list(ids)[:1]).hint(
         en="The model reads the first token of the prompt only. Give it all of them, in one call.",
         zh="提示里的词元，模型只读了第一个。应当用一次调用把它们全部交给它。",
-        line=PREFILL,
+        hint_line=PREFILL,
     ),
     wrong("prompt-twice", first=lambda ids: [*ids, *ids]).hint(
         en="The prompt reaches the model twice. What was read stays in the cache, so once is enough.",
         zh="提示交给模型两遍了。读过的都留在缓存里，读一遍就够。",
-        line=PREFILL,
+        hint_line=PREFILL,
     ),
     wrong("everything-again", following=lambda text, prompt: text).hint(
         en="In each round you hand over the whole text again. The model has kept what it read, so to it the text grows "
         "by a whole copy. Hand over the new token alone.",
         zh="每一轮你都把整段文字重新交给模型。它已经记住了读过的，这样在它看来，文字每次都多出完整的一份。应当只交新的那个词元。",
-        line=ONE_MORE,
+        hint_line=ONE_MORE,
     ),
     wrong("prompt-again", following=lambda text, prompt: text[:prompt]).hint(
         en="In each round the model reads the prompt again, and never the token that you chose. Hand over that one.",
         zh="每一轮模型读的都是提示，从没读到你选出的词元。应当把选出的词元交给它。",
-        line=ONE_MORE,
+        hint_line=ONE_MORE,
     ),
     wrong("answer-again", following=lambda text, prompt: text[prompt:]).hint(
         en="In each round you hand over the whole answer so far. All of it but its last token has been read already.",
         zh="每一轮你都把已有的回答整个交给模型。除了最后一个词元，其余的它都读过了。",
-        line=ONE_MORE,
+        hint_line=ONE_MORE,
     ),
     wrong("last-two-again", following=lambda text, prompt: text[-2:]).hint(
         en="In each round you hand over two tokens. The first of them has been read already.",
         zh="每一轮你都交给模型两个词元，其中前一个它已经读过了。",
-        line=ONE_MORE,
+        hint_line=ONE_MORE,
     ),
     wrong("never-read", following=lambda text, prompt: []).hint(
         en="You choose from the same scores in every round. Let the model read the new token, and take its scores.",
         zh="每一轮你都在同一份得分里选。应当把新的词元交给模型，取回新的得分。",
-        line=ONE_MORE,
+        hint_line=ONE_MORE,
     ),
     wrong("last-of-the-prompt-twice", first=lambda ids: [*ids, ids[-1]]).hint(
         en="The model reads the last token of the prompt twice. What follows it stands in the scores already.",
         zh="提示的最后一个词元，模型读了两遍。读完提示，它后面该是什么，得分里已经有了。",
-        line=PREFILL,
+        hint_line=PREFILL,
     ),
     wrong("token-before-the-new-one", following=lambda text, prompt: text[-2:-1] or text[-1:]).hint(
         en="You hand over the token before the new one, which has been read already. The model never reads the new one "
         "in time.",
         zh="你交给模型的是新词元前面的那个，它已经读过了；新的那个总是晚一步。",
-        line=ONE_MORE,
+        hint_line=ONE_MORE,
     ),
 )
 
@@ -210,33 +210,33 @@ CHOOSING_MISTAKES = (
         en="You take the first row of the scores, which is for what follows the first token. What follows the last one "
         "stands in the last row.",
         zh="你取了得分的第一行，它说的是第一个词元后面该是什么。最后一个词元后面该是什么，在最后一行。",
-        line=BEST,
+        hint_line=BEST,
         section=Text(en="It answers", zh="它回答了"),
     ),
     wrong("row-before-the-last", choose=lambda scores: scores[-2:][0].argmax().item()).hint(
         en="You take the row before the last, which foretells the last token of the prompt. Take the last row.",
         zh="你取了倒数第二行，它预测的是提示的最后一个词元。应当取最后一行。",
-        line=BEST,
+        hint_line=BEST,
     ),
     wrong("best-of-all-rows", choose=lambda scores: scores.argmax().item()).hint(
         en="`scores.argmax()` counts through all rows, as if they were one long row. Take the last row first.",
         zh="`scores.argmax()` 把所有的行连成一长行来数。应当先取出最后一行。",
-        line=BEST,
+        hint_line=BEST,
     ),
     wrong("best-row", choose=lambda scores: scores.argmax(0)[-1].item()).hint(
         en="`argmax(0)` compares positions, so it gives the number of a row. Compare tokens: `scores[-1].argmax()`.",
         zh="`argmax(0)` 比较的是位置，给出的是行号。要比的是各个词元：`scores[-1].argmax()`。",
-        line=BEST,
+        hint_line=BEST,
     ),
     wrong("least-probable", choose=lambda scores: scores[-1].argmin().item()).hint(
         en="You take the token with the lowest score. Greedy decoding takes the one with the highest.",
         zh="你取了得分最低的词元。贪心解码取得分最高的。",
-        line=BEST,
+        hint_line=BEST,
     ),
     wrong("score-for-token", choose=lambda scores: int(scores[-1].max().item())).hint(
         en="`max` gives the score itself. Which token has it is what `argmax` gives.",
         zh="`max` 给出的是得分本身。哪个词元得了这个分，要用 `argmax`。",
-        line=BEST,
+        hint_line=BEST,
     ),
 )
 
@@ -244,65 +244,65 @@ ENDING_MISTAKES = (
     wrong("never-ends", stops=lambda token, end, text: False).hint(
         en="You go on behind the end. Where the best token is `end`, the answer is done.",
         zh="到了结束的地方，你还在写。得分最高的词元是 `end`，回答就写完了。",
-        line="if token == end: break",
+        hint_line="if token == end: break",
     ),
     wrong("end-kept", at_the_end=lambda text, end: [*text, end]).hint(
         en="Your text holds the end token. It is a sign for the loop, and no part of the answer.",
         zh="你的文字里留下了结束词元。它是给循环看的，不属于回答。",
-        line="if token == end: break",
+        hint_line="if token == end: break",
     ),
     wrong("end-of-the-prompt", stops=lambda token, end, text: end in [*text, token]).hint(
         en="You look for `end` in the whole text. In a chat the prompt holds that sign, too, where the question ends. "
         "Ask about the new token alone.",
         zh="你在整段文字里找 `end`。对话的提示里也有这个标记，那是问题结束的地方。应当只看新的词元。",
-        line="if token == end: break",
+        hint_line="if token == end: break",
     ),
     wrong("ends-at-zero", stops=lambda token, end, text: not token).hint(
         en="You stop at token 0, as at something empty. 0 is a token like others; stop at `end`.",
         zh="你遇到词元 0 就停了，把它当成了空。0 也是普通的词元，应当遇到 `end` 才停。",
-        line="if token == end: break",
+        hint_line="if token == end: break",
     ),
     wrong("most-of-the-whole-text", rounds=lambda most, prompt: most - prompt).hint(
         en="You count the prompt, too. `most` is how many tokens may be new.",
         zh="你把提示也数进去了。`most` 说的是最多新写几个词元。",
-        line="for _ in range(most):",
+        hint_line="for _ in range(most):",
     ),
     wrong("one-too-many", rounds=lambda most, prompt: most + 1).hint(
         en="You write one token more than `most`.",
         zh="你比 `most` 多写了一个词元。",
-        line="for _ in range(most):",
+        hint_line="for _ in range(most):",
     ),
     wrong("one-too-few", rounds=lambda most, prompt: most - 1).hint(
         en="Where the answer is as long as `most` allows, yours has one token less: you stop too early, or cut off the "
         "last one, which is not `end`. The first token comes from the scores of the prompt.",
         zh="回答写满 `most` 个时，你的少一个：不是停早了，就是去掉了最后一个，而它并不是 `end`。"
         "第一个词元来自提示的得分。",
-        line="for _ in range(most):",
+        hint_line="for _ in range(most):",
     ),
 )
 
 MOST_IGNORED = wrong("most-ignored", rounds=lambda most, prompt: 2 * MOST_CALLS).hint(
     en="You go on until the end token, however late it comes, and it may never come. Stop after `most` new tokens.",
     zh="你一直写到结束词元为止，不管它来得多晚，而它可能永远不来。写够 `most` 个新词元就应当停下。",
-    line="for _ in range(most):",
+    hint_line="for _ in range(most):",
 )
 
 TENSORS = wrong("tensors-for-numbers", choose=lambda scores: scores[-1].argmax()).hint(
     en="The tokens in your list are tensors. A token is a number: `.item()` makes one of it.",
     zh="你的列表里，词元成了张量。词元是一个数：用 `.item()` 取出来。",
-    line=BEST,
+    hint_line=BEST,
 )
 
 PROMPT_ALONE = wrong("prompt-alone", returned=lambda text, prompt: text[:prompt]).hint(
     en="Your text does not grow: you return the prompt as it was. Append each token that you choose.",
     zh="你的文字没有变长，返回的还是提示。每选出一个词元，都要接到后面。",
-    line="text.append(token)",
+    hint_line="text.append(token)",
 )
 
 ANSWER_ALONE = wrong("answer-alone", returned=lambda text, prompt: text[prompt:]).hint(
     en="You return the answer alone. The whole text is asked for, the prompt and behind it the answer.",
     zh="你只返回了回答。这里要的是整段文字：提示，后面接着回答。",
-    line="text = list(ids)",
+    hint_line="text = list(ids)",
 )
 
 ANSWER_AND_END = wrong(
@@ -310,7 +310,7 @@ ANSWER_AND_END = wrong(
 ).hint(
     en="You return the answer without the prompt, and with the end token. Begin with the prompt, and keep no `end`.",
     zh="你返回的回答前面少了提示，后面多了结束词元。应当以提示开头，不留下 `end`。",
-    line="text = list(ids)",
+    hint_line="text = list(ids)",
 )
 
 RETURNING_MISTAKES = (
@@ -321,17 +321,17 @@ RETURNING_MISTAKES = (
     ).hint(
         en="You choose the first new token and let the model read it, but never keep it: it is missing in your list.",
         zh="第一个新词元，你选出来了，也交给模型读了，却没有留下：你的列表里少了它。",
-        line="text.append(token)",
+        hint_line="text.append(token)",
     ),
     wrong("last-token-alone", returned=lambda text, prompt: text[-1]).hint(
         en="You return the last token alone. Return the whole text.",
         zh="你只返回了最后一个词元。应当返回整段文字。",
-        line="text = list(ids)",
+        hint_line="text = list(ids)",
     ),
     wrong("as-a-tensor", returned=lambda text, prompt: torch.tensor(text)).hint(
         en="You return a tensor. A list of numbers is asked for.",
         zh="你返回的是张量。这里要的是列表，元素都是整数（int）。",
-        line="text = list(ids)",
+        hint_line="text = list(ids)",
     ),
 )
 
@@ -360,5 +360,5 @@ GENERATE = Exercise(
         f"result {place}": Text(en=f"item {place + 1} of the list", zh=f"列表的第 {place + 1} 项")
         for place in range(LONGEST)
     },
-    line=ONE_MORE,
+    hint_line=ONE_MORE,
 )

@@ -63,5 +63,5 @@ TOKENS_PER_SECOND = one_number(
         "picture.",
         zh="在同一节的面板里，把“模型”设为 8B，“位数”设为 4，GB/s 设为 100，看图下的那行字。",
     ),
-    line="bytes_per_token = 8e9 * 4 / 8",
+    hint_line="bytes_per_token = 8e9 * 4 / 8",
 )
