@@ -1,9 +1,21 @@
 import pytest
 import torch._dynamo
 
+from blocklab_course import i18n
+from blocklab_course.checks import failures
+
 
 @pytest.fixture(autouse=True, scope="module")
-def _compiled_once():
-    """A compiled solution is compiled anew for every kind of input; here the first two will do, the rest run as is."""
+def _limit_recompilation():
+    """Compile a solution for the first two kinds of input only and run it uncompiled on the rest, which is faster."""
     with torch._dynamo.config.patch(recompile_limit=2):
         yield
+
+
+@pytest.fixture(autouse=True)
+def _reset_session():
+    """Start each test without failures, and reset the language after it."""
+    failures._failures.clear()
+    yield
+    failures._failures.clear()
+    i18n.set_language("en")

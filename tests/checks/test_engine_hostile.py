@@ -1,4 +1,4 @@
-"""Whatever is handed in: a verdict in bounded time and of bounded length, and everything is afterwards as before."""
+"""Any submission gets a verdict of bounded length in bounded time, and the process state is restored."""
 
 import contextlib
 import gc
@@ -22,21 +22,13 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _python_dispatch
 
 from blocklab_course import check
-from blocklab_course.checks import failures
-from blocklab_course.checks import isolation as settings
+from blocklab_course.checks import isolation
 from blocklab_course.checks.cannot_compare import CannotCompare
 from blocklab_course.checks.modules import UnsupportedModule
 from blocklab_course.checks.outcome import NotComparable
 
 PATIENCE = 0.3
-HANG = 60  # seconds, of a whole process: far more than it takes
-
-
-@pytest.fixture(autouse=True)
-def _from_the_start():
-    failures._failures.clear()
-    yield
-    failures._failures.clear()
+HANG = 60  # seconds for a whole process, far more than it takes
 
 
 def layer_norm(x, shape, weight=None, bias=None, eps=1e-5):
@@ -49,17 +41,17 @@ def without_eps(x, shape, weight=None, bias=None, _eps=1e-5):
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    torch.get_float32_matmul_precision()  # torch 2.9 warns the first time that it is asked
+    torch.get_float32_matmul_precision()  # torch 2.9 warns the first time
 
 
-def surroundings():
-    """What a check could leave changed."""
+def process_state():
+    """Return the state that a check could leave changed."""
     return {
         "dtype": torch.get_default_dtype(),
         "device": torch.empty(0).device,
         "gradients": (torch.is_grad_enabled(), torch.is_inference_mode_enabled()),
         "modes": (torch.get_deterministic_debug_mode(), torch.is_anomaly_enabled(), torch.is_autocast_enabled("cpu")),
-        "entered": (
+        "entered modes": (
             torch.overrides._get_current_function_mode_stack(),
             _python_dispatch._get_current_dispatch_mode_stack(),
             torch._C._autograd._top_saved_tensors_default_hooks(True),
@@ -74,7 +66,7 @@ def surroundings():
         "random numbers": (torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist()),
         "printing": (dict(vars(torch._tensor_str.PRINT_OPTS)), str(np.get_printoptions())),
         "streams": (sys.stdout, sys.stderr),
-        "place": (os.getcwd(), dict(os.environ), list(sys.path)),
+        "folder, environment, path": (os.getcwd(), dict(os.environ), list(sys.path)),
         "warnings": list(warnings.filters),
         "logs": logging.root.manager.disable,
         "tracing": (sys.gettrace(), sys.getprofile()),
@@ -95,23 +87,23 @@ def surroundings():
 
 
 @contextlib.contextmanager
-def harmless():
-    """What runs inside leaves everything as it was, and the next check answers as ever."""
-    before = surroundings()
+def state_is_restored():
+    """Assert that the body leaves the process state unchanged and that later checks work."""
+    before = process_state()
     yield
-    assert surroundings() == before
+    assert process_state() == before
     assert check("layer_norm", layer_norm).passed
     assert check("layer_norm", without_eps).mistake == "eps-missing"
 
 
-def bounded(verdict):
+def assert_short(verdict):
     assert len(str(verdict)) < 3000
     assert len(verdict.html()) < 5000
     str(verdict).encode("utf-8")
     return verdict
 
 
-# Time
+# Time limit
 
 
 def endless(x):
@@ -119,7 +111,7 @@ def endless(x):
         x = x + 0
 
 
-def swallows_everything(x):
+def catches_everything(x):
     while True:
         try:
             x = x.sin()
@@ -127,7 +119,7 @@ def swallows_everything(x):
             continue
 
 
-def swallows_deeper(x):
+def catches_everything_in_inner_function(x):
     def inner():
         while True:
             try:
@@ -167,20 +159,20 @@ def runs_a_generator(x):
         pass
 
 
-def makes_an_error_of_it(x):
+def converts_interruption_to_error(x):
     try:
         endless(x)
     except BaseException:
         raise ValueError from None
 
 
-def answers_after_it(x):
+def returns_after_interruption(x):
     with contextlib.suppress(BaseException):
         endless(x)
     return F.layer_norm(x, x.shape[-1:])
 
 
-def prints_without_end(x):
+def prints_endlessly(x):
     while True:
         print("here", "there" * 1000)
         print("here", file=sys.stderr)
@@ -191,32 +183,32 @@ def prints_without_end(x):
 def ignores_signals(x):
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    swallows_everything(x)
+    catches_everything(x)
 
 
 def blocks_signals(x):
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGALRM})
-    swallows_everything(x)
+    catches_everything(x)
 
 
-def takes_signals_and_blocks_them(x):
+def handles_and_blocks_signals(x):
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
     blocks_signals(x)
 
 
-def blocks_signals_once_more(x):
+def only_blocks_signals(x):
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     endless(x)
 
 
-class EndlessWords(Exception):
+class EndlessMessage(Exception):
     def __str__(self):
         endless(torch.ones(1))
 
 
-def raises_without_end(x):
-    raise EndlessWords
+def raises_endless_message(x):
+    raise EndlessMessage
 
 
 class EndlessGradient(torch.autograd.Function):
@@ -229,45 +221,45 @@ class EndlessGradient(torch.autograd.Function):
         endless(grad)
 
 
-AWAKE = [
+BUSY = [
     endless,
-    swallows_everything,
-    swallows_deeper,
+    catches_everything,
+    catches_everything_in_inner_function,
     runs_a_generator,
-    makes_an_error_of_it,
-    answers_after_it,
+    converts_interruption_to_error,
+    returns_after_interruption,
     ignores_signals,
     blocks_signals,
-    blocks_signals_once_more,
-    takes_signals_and_blocks_them,
-    raises_without_end,
+    only_blocks_signals,
+    handles_and_blocks_signals,
+    raises_endless_message,
     lambda x: EndlessGradient.apply(F.layer_norm(x, x.shape[-1:])),
 ]
-ASLEEP = [sleeps, sleeps_again, waits]
+WAITING = [sleeps, sleeps_again, waits]
 
 
-@pytest.mark.parametrize("loop", AWAKE + ASLEEP)
+@pytest.mark.parametrize("loop", BUSY + WAITING)
 def test_stops_endless_function(loop):
-    with harmless():
-        verdict = bounded(check("layer_norm", lambda x, *rest: loop(x), patience=PATIENCE))
+    with state_is_restored():
+        verdict = assert_short(check("layer_norm", lambda x, *rest: loop(x), patience=PATIENCE))
         assert (verdict.passed, verdict.mistake) == (False, "interrupted")
 
 
-@pytest.mark.parametrize("loop", AWAKE)
+@pytest.mark.parametrize("loop", BUSY)
 def test_stops_endless_function_outside_main_thread(loop):
     verdicts = []
     thread = threading.Thread(
         target=lambda: verdicts.append(check("layer_norm", lambda x, *rest: loop(x), patience=PATIENCE)), daemon=True
     )
-    with harmless():
+    with state_is_restored():
         thread.start()
         thread.join(HANG)
         assert [verdict.mistake for verdict in verdicts] == ["interrupted"]
 
 
 def test_truncates_endless_output(capsys):
-    with harmless():
-        check("layer_norm", lambda x, *rest: prints_without_end(x), patience=PATIENCE)
+    with state_is_restored():
+        check("layer_norm", lambda x, *rest: prints_endlessly(x), patience=PATIENCE)
     shown = capsys.readouterr()
     assert shown.out.startswith("here there")
     assert len(shown.out) < 3000
@@ -314,9 +306,9 @@ SETTINGS = {
 
 
 def test_stops_endless_function_under_any_signal_setting():
-    """As under `nohup … &`: no terminal, no input, and SIGINT and SIGHUP ignored from the start."""
+    """Run as under `nohup … &`: without terminal and input, and with SIGINT and SIGHUP ignored from the start."""
 
-    def as_in_the_background():
+    def ignore_signals():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
@@ -324,7 +316,7 @@ def test_stops_endless_function_under_any_signal_setting():
         [sys.executable, "-c", IN_A_PROCESS.format(settings=list(SETTINGS.values()))],
         stdin=subprocess.DEVNULL,
         start_new_session=True,
-        preexec_fn=as_in_the_background,
+        preexec_fn=ignore_signals,
         timeout=HANG,
         check=True,
     )
@@ -338,14 +330,14 @@ def test_distinguishes_stop_button_from_raised_interrupt():
     def raised(x, *rest):
         raise KeyboardInterrupt
 
-    with harmless():
+    with state_is_restored():
         assert check("layer_norm", pressed).mistake == "stopped"
         assert check("layer_norm", pressed).failures == 0
         assert check("layer_norm", raised).mistake == "raises"
 
 
 def test_endless_loop_is_excused_only_by_its_advice():
-    """A loop that never ends is a weakness on the one input whose advice says so, and a fault on every other."""
+    """An endless loop is a weakness on the input whose advice says so, and a fault on any other."""
 
     def count_up(n, multiple_of):
         width = 0
@@ -357,19 +349,19 @@ def test_endless_loop_is_excused_only_by_its_advice():
     assert verdict.passed
     assert set(verdict.advice) == {"large-number", "below-zero"}
 
-    def wait_where_nothing_is_seen(x, *given):
+    def endless_on_empty_input(x, *given):
         while not x.numel():
             pass
         return F.layer_norm(x, *given)
 
-    assert not check("layer_norm", wait_where_nothing_is_seen, patience=PATIENCE).passed
+    assert not check("layer_norm", endless_on_empty_input, patience=PATIENCE).passed
 
 
-# What is returned
+# Returned values
 
 
-class Liar(Tensor):
-    """Says yes to every question."""
+class AlwaysTrue(Tensor):
+    """Every torch function returns True for it."""
 
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
@@ -386,7 +378,7 @@ class AlwaysEqual(int):
     __hash__ = int.__hash__
 
 
-class Pretends:
+class FakeTensor:
     @property
     def __class__(self):
         return Tensor
@@ -398,14 +390,14 @@ class Pretends:
         raise SystemExit
 
 
-def hollow(x):
+def freed(x):
     y = torch.ones(x.shape)
     y.untyped_storage().resize_(0)
     return y
 
 
 RETURNED = {
-    "much text": lambda x: "a" * 10_000_000,
+    "a long text": lambda x: "a" * 10_000_000,
     "a large tuple": lambda x: tuple(range(100_000)),
     "a large list": lambda x: list(range(100_000)),
     "an empty tuple": lambda x: (),
@@ -414,64 +406,64 @@ RETURNED = {
     "nested": lambda x: torch.nested.nested_tensor([x[0].detach().flatten(), x[0].detach().flatten()[:1]]),
     "quantized": lambda x: torch.quantize_per_tensor(x.detach().float(), 0.1, 0, torch.quint8),
     "complex": lambda x: x.to(torch.complex64).conj(),
-    "of a billion": lambda x: torch.zeros(1).expand(10**9),
-    "without memory": hollow,
+    "a billion numbers": lambda x: torch.zeros(1).expand(10**9),
+    "freed memory": freed,
     "NumPy": lambda x: x.detach().numpy(),
     "a generator": lambda x: (row for row in x),
     "a class": lambda x: int,
     "a module": lambda x: torch,
-    "no number": lambda x: math.nan,
+    "NaN": lambda x: math.nan,
     "a huge number": lambda x: 10**10000,
-    "a lying tensor": lambda x: x.clone().as_subclass(Liar),
-    "a lying number": lambda x: AlwaysEqual(3),
-    "a pretender": lambda x: Pretends(),
-    "half a character": lambda x: "\ud800\x00",
+    "a tensor that is always true": lambda x: x.clone().as_subclass(AlwaysTrue),
+    "a number that is always equal": lambda x: AlwaysEqual(3),
+    "a fake tensor": lambda x: FakeTensor(),
+    "half a surrogate pair": lambda x: "\ud800\x00",
 }
 
 
 @pytest.mark.parametrize("make", RETURNED.values(), ids=RETURNED)
 @pytest.mark.filterwarnings("ignore")
 def test_describes_any_returned_value_briefly(make):
-    with harmless():
-        verdict = bounded(check("layer_norm", lambda x, *rest: make(x), patience=30))
+    with state_is_restored():
+        verdict = assert_short(check("layer_norm", lambda x, *rest: make(x), patience=30))
         assert not verdict.passed
         assert verdict.mistake in {"wrong-type", "wrong-shape", "wrong-dtype", "input-returned"}
 
 
-LIES = {
+OVERRIDES = {
     "round_up": lambda *rest: AlwaysEqual(0),
     "hidden_width": lambda *rest: AlwaysEqual(0),
-    "causal_mask": lambda length, *rest: torch.ones(length, length).bool().as_subclass(Liar),
-    "layer_norm": lambda x, *rest: (2 * x).as_subclass(Liar),
+    "causal_mask": lambda length, *rest: torch.ones(length, length).bool().as_subclass(AlwaysTrue),
+    "layer_norm": lambda x, *rest: (2 * x).as_subclass(AlwaysTrue),
     "scale": AlwaysEqual(7),
-    "half_size": Pretends(),
+    "half_size": FakeTensor(),
 }
 
 
-@pytest.mark.parametrize("exercise", LIES)
+@pytest.mark.parametrize("exercise", OVERRIDES)
 def test_returned_object_cannot_override_comparison(exercise):
-    assert not bounded(check(exercise, LIES[exercise])).passed
+    assert not assert_short(check(exercise, OVERRIDES[exercise])).passed
 
 
 def test_compares_result_before_it_is_overwritten():
     buffer = torch.zeros(0)
 
-    def the_same_tensor_each_time(x, *rest):
+    def reuses_buffer(x, *rest):
         y = layer_norm(x, *rest)
         return y if y.requires_grad else buffer.to(y.dtype).resize_(y.shape).copy_(y)
 
-    assert check("layer_norm", the_same_tensor_each_time).passed
+    assert check("layer_norm", reuses_buffer).passed
 
 
-# What is raised
+# Errors
 
 
-class Mute(Exception):
+class NoMessage(Exception):
     def __str__(self):
         raise SystemExit
 
 
-class Traceless(Exception):
+class NoTraceback(Exception):
     @property
     def __traceback__(self):
         raise SystemExit
@@ -482,8 +474,8 @@ RAISED = [
     GeneratorExit(),
     KeyboardInterrupt(),
     BaseException("x"),
-    Mute(),
-    Traceless(),
+    NoMessage(),
+    NoTraceback(),
     RecursionError(),
     MemoryError(),
     NotComparable(),
@@ -500,32 +492,33 @@ def test_reports_any_raised_error(error):
     def raises(x, *rest):
         raise error
 
-    with harmless():
-        verdict = bounded(check("layer_norm", raises))
+    with state_is_restored():
+        verdict = assert_short(check("layer_norm", raises))
         assert verdict.mistake == "raises"
         assert type(error).__name__ in str(verdict)
         assert "raise error" in str(verdict)
 
 
 def test_suppresses_warnings_from_reading_settings(monkeypatch):
-    """torch 2.9 does, before a check and after it: pytest turns warnings into errors here."""
+    """torch 2.9 warns before and after a check, and pytest turns warnings into errors."""
 
-    def asked():
+    def read():
         warnings.warn("use the new API", stacklevel=2)
         return False
 
-    monkeypatch.setattr(settings, "_STATES", (*settings._STATES, (asked, torch.set_deterministic_debug_mode)))
+    states = (*isolation._STATES, (read, torch.set_deterministic_debug_mode))
+    monkeypatch.setattr(isolation, "_STATES", states)
     before = [*warnings.filters]
     assert check("relu", lambda x: x.clamp(min=0)).passed
     assert warnings.filters == before
 
 
 def test_reports_out_of_memory():
-    with harmless():
+    with state_is_restored():
         assert check("layer_norm", lambda x, *rest: torch.ones(10**13) + x).mistake == "raises"
 
 
-# What is changed
+# Restored state
 
 CHANGES = {
     "type": lambda: torch.set_default_dtype(torch.float64),
@@ -563,8 +556,8 @@ CHANGES = {
 }
 
 
-def unfrozen():
-    """Let cuDNN's flags be set: torch's own test tools, which other tests import, forbid it to the whole process."""
+def allow_backend_flags():
+    """Let cuDNN's flags be set. torch's test tools, which other tests import, forbid it for the whole process."""
     return getattr(torch.backends, "__allow_nonbracketed_mutation")()
 
 
@@ -575,7 +568,7 @@ def test_restores_changed_settings(change):
         change()
         return y
 
-    with harmless(), unfrozen():
+    with state_is_restored(), allow_backend_flags():
         assert check("layer_norm", changes).passed
 
 
@@ -609,20 +602,20 @@ ENTERED = {
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("enter", ENTERED.values(), ids=ENTERED)
 def test_leaves_modes_that_were_never_exited(enter, times):
-    open_still = []
+    entered = []
 
     def enters(x, *rest):
         y = layer_norm(x, *rest)
         for _ in range(times):
-            open_still.append(enter())
-            open_still[-1].__enter__()
+            entered.append(enter())
+            entered[-1].__enter__()
         return y
 
-    with harmless():
+    with state_is_restored():
         assert check("layer_norm", enters).passed
 
 
-class EntersBackward(torch.autograd.Function):
+class EntersModeInBackward(torch.autograd.Function):
     @staticmethod
     def forward(_ctx, x):
         return x.clone()
@@ -633,19 +626,19 @@ class EntersBackward(torch.autograd.Function):
         return grad
 
 
-def infers(x):
-    OPEN.append(torch.inference_mode())
-    OPEN[-1].__enter__()
+ENTERED_INFERENCE_MODES = []
+
+
+def enters_inference_mode(x):
+    ENTERED_INFERENCE_MODES.append(torch.inference_mode())
+    ENTERED_INFERENCE_MODES[-1].__enter__()
     return x.clone()
 
 
-OPEN = []
-
-
-@pytest.mark.parametrize("enters", [EntersBackward.apply, infers], ids=["backward", "inference"])
+@pytest.mark.parametrize("enters", [EntersModeInBackward.apply, enters_inference_mode], ids=["backward", "inference"])
 def test_leaves_modes_entered_in_backward_or_inference(enters):
-    with harmless():
-        bounded(check("layer_norm", lambda x, *rest: enters(layer_norm(x, *rest))))
+    with state_is_restored():
+        assert_short(check("layer_norm", lambda x, *rest: enters(layer_norm(x, *rest))))
 
 
 PATCHES = {
@@ -671,11 +664,11 @@ def test_replaced_functions_do_not_affect_comparison(patch):
         setattr(sys.modules.get(place, place) if isinstance(place, str) else place, name, value)
         return 2 * x
 
-    with harmless():
+    with state_is_restored():
         assert not check("layer_norm", replaces).passed
 
 
-SPOILS = {
+MUTATIONS = {
     "through a view": lambda x: x.view(-1)[:1].add_(1),
     "through .data": lambda x: x.data.mul_(2),
     "its size": lambda x: setattr(x, "data", torch.zeros(1)),
@@ -684,23 +677,23 @@ SPOILS = {
     "its memory": lambda x: x.untyped_storage().resize_(0),
     "its mark": lambda x: x.requires_grad_(not x.requires_grad),
     "its gradient": lambda x: setattr(x, "grad", torch.ones_like(x)),
-    "its class": lambda x: (x.data.zero_(), setattr(x, "__class__", Liar)),
+    "its class": lambda x: (x.data.zero_(), setattr(x, "__class__", AlwaysTrue)),
 }
 
 
-@pytest.mark.parametrize("spoil", SPOILS.values(), ids=SPOILS)
-def test_detects_mutated_input(spoil):
-    def spoils(x, *rest):
+@pytest.mark.parametrize("mutate", MUTATIONS.values(), ids=MUTATIONS)
+def test_detects_mutated_input(mutate):
+    def mutates(x, *rest):
         y = layer_norm(x.clone(), *rest)
         with torch.no_grad():
-            spoil(x)
+            mutate(x)
         return y
 
-    with harmless():
-        assert check("layer_norm", spoils).mistake == "mutates-input"
+    with state_is_restored():
+        assert check("layer_norm", mutates).mistake == "mutates-input"
 
 
-# Where it is checked
+# Modes of the caller
 
 MODES = {
     "float64": (lambda: torch.set_default_dtype(torch.float64), lambda: torch.set_default_dtype(torch.float32)),
@@ -729,9 +722,9 @@ def test_verdict_is_same_in_every_mode(exercise, solution, mode):
     begin, end = mode
     begin()
     try:
-        before = surroundings()
+        before = process_state()
         assert check(exercise, solution).passed
-        assert surroundings() == before
+        assert process_state() == before
     finally:
         end()
 
@@ -742,7 +735,7 @@ def test_verdict_is_same_inside_context(context):
         assert check("layer_norm_backward", backward_by_autograd).passed
 
 
-# What is handed in
+# Submissions
 
 
 class Callable:
@@ -770,17 +763,17 @@ class Hostile(nn.Module):
         raise SystemExit(name)
 
 
-class Uncopied(nn.LayerNorm):
+class CannotBeCopied(nn.LayerNorm):
     def __init__(self, size):
         super().__init__(size)
         self.lock = threading.Lock()
 
 
-HANDED_IN = {
-    "much text": "a" * 10_000_000,
+SUBMISSIONS = {
+    "a long text": "a" * 10_000_000,
     "a huge number": 10**10000,
     "a class with a long name": type("L" * 100_000, (), {}),
-    "a pretender": Pretends(),
+    "a fake tensor": FakeTensor(),
     "a long default": with_a_long_default,
     "a hostile Module": Hostile(),
     "a module": torch,
@@ -788,13 +781,13 @@ HANDED_IN = {
 }
 
 
-@pytest.mark.parametrize("name", HANDED_IN)
+@pytest.mark.parametrize("name", SUBMISSIONS)
 @pytest.mark.parametrize("exercise", ["layer_norm", "scale", "encoder_layer"])
 def test_any_submission_gets_verdict(name, exercise):
-    with harmless():
-        assert not bounded(check(exercise, HANDED_IN[name])).passed
+    with state_is_restored():
+        assert not assert_short(check(exercise, SUBMISSIONS[name])).passed
 
 
-@pytest.mark.parametrize("candidate", [Callable(), NoSignature().__call__, Uncopied(3)], ids=range(3))
+@pytest.mark.parametrize("candidate", [Callable(), NoSignature().__call__, CannotBeCopied(3)], ids=range(3))
 def test_accepts_any_callable(candidate):
     assert check("layer_norm", candidate).passed

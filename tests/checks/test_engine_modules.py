@@ -1,4 +1,4 @@
-"""A Module is checked at its own size: what it worked out when it was made stays true, and its mistakes keep names."""
+"""A Module is checked at its own size, because its constructor may have computed with it."""
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ from blocklab_course import check
 
 
 class Normalizes(nn.Module):
-    """Knows its size in every way that a learner may write down."""
+    """Stores its size in every way that a learner may."""
 
     def __init__(self, channels, groups=1, eps=1e-5, shape=None):
         super().__init__()
@@ -58,7 +58,7 @@ class BatchOutside(Batch):
         return torch.sqrt(variance) + self.eps
 
 
-class PicturesOnlyInLocalNames(Batch):
+class ImagesOnlyInLocalNames(Batch):
     def forward(self, x):
         shape = [1, -1] + [1] * (x.dim() - 2)
         mean, variance = self.running_mean, self.running_var
@@ -152,7 +152,7 @@ RIGHT = {
 WRONG = [
     ("batch_norm", BiasedStored(5), "biased-variance-stored"),
     ("batch_norm", BatchOutside(6), "eps-outside-root"),
-    ("batch_norm", PicturesOnlyInLocalNames(3), "pictures-only+never-updated"),
+    ("batch_norm", ImagesOnlyInLocalNames(3), "pictures-only+never-updated"),
     ("batch_norm", LastAxisNothingStored(3), "all-on-the-last-axis+never-updated"),
     ("group_norm", GroupsIgnored(9, 3), "groups-ignored"),
     ("layer_norm", Unbiased(10), "unbiased-variance"),

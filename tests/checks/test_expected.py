@@ -1,4 +1,4 @@
-"""What the known mistakes give is found once: later checks of the same exercise run the learner's function alone."""
+"""Outcomes of known mistakes are cached: later checks of an exercise only run the learner's function."""
 
 from dataclasses import replace
 
@@ -12,12 +12,12 @@ from blocklab_course.lessons.catalog import EXERCISES
 
 @pytest.fixture
 def exercise():
-    return replace(EXERCISES["rms_norm"])  # of which nothing has been found yet
+    return replace(EXERCISES["rms_norm"])  # with an empty cache
 
 
 @pytest.fixture
 def runs(monkeypatch):
-    """The inputs on which functions of the table were run."""
+    """Record the inputs on which the reference and known mistakes are run."""
     seen, run = [], expected.run_trusted
     monkeypatch.setattr(expected, "run_trusted", lambda function, case: seen.append(case.name) or run(function, case))
     return seen
@@ -29,8 +29,8 @@ def test_second_check_uses_cached_outcomes(exercise, runs):
     assert len(runs) > len(exercise.cases)
     runs.clear()
     second = check_against(exercise, wrong)
-    kept = {case.name for case in exercise.all_cases if case.size <= expected.MAX_CACHED}
-    assert kept.isdisjoint(runs)
+    cached = {case.name for case in exercise.all_cases if case.size <= expected.MAX_CACHED}
+    assert cached.isdisjoint(runs)
     assert (second.data, second.messages, second.counterexample) == (first.data, first.messages, first.counterexample)
 
 

@@ -1,4 +1,4 @@
-"""Inputs that a learner wrote: which mistakes show on them, what does not count, and what cannot be used."""
+"""Inputs that a learner submits: which mistakes they catch, which inputs do not count, and what is rejected."""
 
 import contextlib
 import re
@@ -11,13 +11,12 @@ from right import RIGHT
 from torch import Tensor, nn
 
 from blocklab_course import catch, check
-from blocklab_course.checks import failures
 from blocklab_course.checks.mutation_testing import MutationExercise, run_mutation_exercise
 from blocklab_course.checks.verdict import MIME
 from blocklab_course.i18n import LANGUAGES, Text, use_language
 from blocklab_course.lessons.catalog import EXERCISES
 
-CATCHES = {name: exercise for name, exercise in EXERCISES.items() if isinstance(exercise, MutationExercise)}
+MUTATION_EXERCISES = {name: exercise for name, exercise in EXERCISES.items() if isinstance(exercise, MutationExercise)}
 X = torch.tensor([[0.3, -1.2, 0.8, 0.4], [1.1, 0.2, -0.7, 0.5], [0.1, 0.9, -0.4, 1.6]])
 TWO, THREE = torch.stack((X, X.flip(0))), X[:, [1, 3, 0, 2]]
 LAYER_NORM = ["eps-outside-root", "eps-twice", "eps-missing", "unbiased-variance"]
@@ -28,18 +27,11 @@ ATTENTION = [
 LOWER = torch.ones(3, 3).tril() > 0
 
 
-@pytest.fixture(autouse=True)
-def _from_the_start():
-    failures._failures.clear()
-    yield
-    failures._failures.clear()
-
-
 def survivors(verdict):
     return [] if verdict.passed else verdict.mistake.split("+")
 
 
-# What is caught
+# Caught mistakes
 
 CAUGHT = {
     "plain rows": ("layer_norm", [(X, (4,))], ["unbiased-variance"]),
@@ -48,7 +40,7 @@ CAUGHT = {
     "equal numbers": ("layer_norm", [(torch.full((2, 7), 0.5), (7,))], ["eps-missing"]),
     "a long row": ("layer_norm", [(torch.arange(9000.0)[None] / 9000, (9000,))], []),
     "by two of them": ("layer_norm", [(X, (4,)), (torch.ones(1, 4), [4])], ["eps-missing", "unbiased-variance"]),
-    "nothing there": ("layer_norm", [(torch.zeros(0, 4), (4,))], []),
+    "empty": ("layer_norm", [(torch.zeros(0, 4), (4,))], []),
     "float64": ("layer_norm", [(3e-3 * X.double(), (4,))], LAYER_NORM),
     "square": ("attention", [(X @ X.T, X @ X.T, X @ X.T)], ["scale-missing"]),
     "distinct sizes": ("attention", [(X, X, X)], ["scale-missing", "scaled-by-keys"]),
@@ -59,7 +51,7 @@ CAUGHT = {
         [(X, X, X, LOWER)],
         ["scale-missing", "scaled-by-keys", "mask-transposed", "mask-inverted"],
     ),
-    "a mask that is symmetric": (
+    "a symmetric mask": (
         "attention",
         [(X, X, X, ~torch.eye(3, dtype=torch.bool))],
         ["scale-missing", "scaled-by-keys", "mask-inverted"],
@@ -71,20 +63,20 @@ CAUGHT = {
 @pytest.mark.parametrize(("exercise", "inputs", "caught"), CAUGHT.values(), ids=CAUGHT)
 def test_catches_mistakes_that_show(exercise, inputs, caught):
     verdict = catch(exercise, inputs)
-    asked = LAYER_NORM if exercise == "layer_norm" else ATTENTION
-    assert set(survivors(verdict)) == set(asked) - set(caught)
-    assert verdict.passed == (set(caught) == set(asked))
+    mutants = LAYER_NORM if exercise == "layer_norm" else ATTENTION
+    assert set(survivors(verdict)) == set(mutants) - set(caught)
+    assert verdict.passed == (set(caught) == set(mutants))
 
 
 def test_reports_catching_inputs_and_hints_for_survivors():
     verdict = catch("layer_norm", [(torch.ones(1, 4), (4,)), (X, (4,)), (X.T, (3,))])
-    told = str(verdict).split("\n")
-    assert told[0] == "✗ catch_layer_norm  (eps-outside-root+eps-twice)"
-    assert told[1].startswith("Caught: 2 of 4.")
-    assert "✓ divided by d − 1: caught by input 2, 3" in told
-    assert "✓ no ε: caught by input 1" in told
+    lines = str(verdict).split("\n")
+    assert lines[0] == "✗ catch_layer_norm  (eps-outside-root+eps-twice)"
+    assert lines[1].startswith("Caught: 2 of 4.")
+    assert "✓ divided by d − 1: caught by input 2, 3" in lines
+    assert "✓ no ε: caught by input 1" in lines
     for survivor in ("eps-outside-root", "eps-twice"):
-        assert str(CATCHES["catch_layer_norm"].mistake(survivor).hint) in str(verdict)
+        assert str(MUTATION_EXERCISES["catch_layer_norm"].mistake(survivor).hint) in str(verdict)
     assert "05_layer_norm" in str(verdict)
     assert verdict.hint_line is None
 
@@ -101,9 +93,9 @@ def test_verdict_has_usual_formats():
 
 
 def test_repeated_failures_show_no_hint_line():
-    stuck = [catch("layer_norm", [(X, (4,))]) for _ in range(3)]
-    assert [verdict.failures for verdict in stuck] == [1, 2, 3]
-    assert str(stuck[2]) == str(stuck[0])
+    verdicts = [catch("layer_norm", [(X, (4,))]) for _ in range(3)]
+    assert [verdict.failures for verdict in verdicts] == [1, 2, 3]
+    assert str(verdicts[2]) == str(verdicts[0])
     assert catch("layer_norm", [(3e-3 * X, (4,))]).failures == 0
     assert catch("layer_norm", [(X, (4,))]).failures == 1
 
@@ -133,10 +125,10 @@ def test_does_not_change_inputs():
     assert shape == [4]
 
 
-# Fairness: an input that counts condemns no right solution
+# Fairness: no input that counts catches a right solution
 
 
-LEARNERS = {
+FURTHER_INPUTS = {
     "catch_layer_norm": [
         (scale * torch.randn(*shape, generator=torch.Generator().manual_seed(1)) + offset, shape[-1:])
         for shape in ((4,), (1, 4), (3, 5), (2, 3, 7), (1, 1000))
@@ -151,18 +143,19 @@ LEARNERS = {
 }
 
 
-@pytest.mark.parametrize("name", CATCHES)
+@pytest.mark.parametrize("name", MUTATION_EXERCISES)
 def test_right_solutions_survive_every_input_that_counts(name):
-    exercise = CATCHES[name]
-    given = [tuple(case.arguments.values()) for case in exercise.cases if case.advice is None] + LEARNERS[name]
+    exercise = MUTATION_EXERCISES[name]
+    given = [tuple(case.arguments.values()) for case in exercise.cases if case.advice is None] + FURTHER_INPUTS[name]
     solutions = [f for f in RIGHT[exercise.original].values() if not isinstance(f, nn.Module | type)]
     assert len(solutions) >= 3
-    rows = tuple(replace(exercise.mistakes[0], id=f"right-{n}", replaces=f) for n, f in enumerate(solutions))
-    fair = replace(exercise, mistakes=rows, mutant_names={row.id: Text(en=row.id, zh=row.id) for row in rows})
-    told = [run_mutation_exercise(fair, [arguments]) for arguments in given]
-    counted = [verdict for verdict in told if verdict.mistake != "no-input-counts"]
+    mutants = tuple(replace(exercise.mistakes[0], id=f"right-{n}", replaces=f) for n, f in enumerate(solutions))
+    names = {mutant.id: Text(en=mutant.id, zh=mutant.id) for mutant in mutants}
+    fair = replace(exercise, mistakes=mutants, mutant_names=names)
+    verdicts = [run_mutation_exercise(fair, [arguments]) for arguments in given]
+    counted = [verdict for verdict in verdicts if verdict.mistake != "no-input-counts"]
     assert len(counted) > 0.6 * len(given)
-    assert {verdict.mistake for verdict in counted} == {"+".join(row.id for row in rows)}  # not one of them is caught
+    assert {verdict.mistake for verdict in counted} == {"+".join(names)}  # none is caught
 
 
 # Inputs that do not count
@@ -172,7 +165,7 @@ NAN = X.clone()
 NAN[0, 0] = torch.nan
 
 
-class Pretends:
+class FakeTensor:
     @property
     def __class__(self):
         return Tensor
@@ -194,7 +187,7 @@ NOT_COUNTED = {
     "a bare tensor": (X, r"it is a tensor.*`layer_norm\(x, normalized_shape"),
     "a number": (3, "it is `int`"),
     "a text": ("x", "it is `str`"),
-    "nothing in it": ((), "argument `x` is missing"),
+    "no arguments": ((), "argument `x` is missing"),
     "without the shape": ((X,), "argument `normalized_shape` is missing"),
     "too many": ((X, (4,), None, None, 1e-5, 3), "6 arguments"),
     "another name": ({"x": X, "normalized_shape": (4,), "gamma": 1}, "no argument 'gamma'"),
@@ -202,9 +195,9 @@ NOT_COUNTED = {
     "no tensor": (("x", (4,)), "its `x` is `str`"),
     "NumPy": ((X.numpy(), (4,)), "its `x` is `ndarray`"),
     "sparse": ((X.to_sparse(), (4,)), "its `x` is `torch.sparse_coo`"),
-    "on no device": ((X.to("meta"), (4,)), "its `x` is"),
+    "on the meta device": ((X.to("meta"), (4,)), "its `x` is"),
     "a set in the shape": ((X, ({4},)), "its `normalized_shape` is `set`"),
-    "a pretender": ((Pretends(), (4,)), "its `x` is `Pretends`"),
+    "a fake tensor": ((FakeTensor(), (4,)), "its `x` is `FakeTensor`"),
     "a module": ((nn.LayerNorm(4), (4,)), "its `x` is a `LayerNorm`"),
     "a huge number": ((X, (4,), None, None, 10**400), "the right function raises|NaN or infinity"),
 }
@@ -235,15 +228,15 @@ def test_fully_masked_query_does_not_count():
 
 
 def test_explains_only_first_invalid_inputs():
-    told = catch("layer_norm", [3] * 7).messages
-    assert len(told) == 4
-    assert told[-1].endswith("4.")
+    messages = catch("layer_norm", [3] * 7).messages
+    assert len(messages) == 4
+    assert messages[-1].endswith("4.")
 
 
-# What is no list of inputs
+# Stubs and rejected submissions
 
 
-UNWRITTEN = {
+STUBS = {
     "...": ...,
     "None": None,
     "an empty list": [],
@@ -255,7 +248,7 @@ UNWRITTEN = {
 }
 
 
-@pytest.mark.parametrize("stub", UNWRITTEN.values(), ids=UNWRITTEN)
+@pytest.mark.parametrize("stub", STUBS.values(), ids=STUBS)
 def test_stub_is_not_a_failure(stub):
     verdict = catch("layer_norm", stub)
     assert (verdict.passed, verdict.mistake, verdict.failures) == (False, "not-written-yet", 0)
@@ -271,11 +264,11 @@ def endless():
             X.sin()
 
 
-def asleep():
+def sleeps():
     time.sleep(1000)
 
 
-def leaves():
+def exits():
     raise SystemExit
 
 
@@ -287,11 +280,11 @@ REFUSED = {
     "a class": (int, "wrong-kind"),
     "a function with an argument": (lambda x: x, "raises"),
     "a function that raises": (raises, "raises"),
-    "a function that leaves": (leaves, "raises"),
+    "a function that exits": (exits, "raises"),
     "a function that never ends": (endless, "interrupted"),
-    "a function that sleeps": (asleep, "interrupted"),
+    "a function that sleeps": (sleeps, "interrupted"),
     "too many": ([(X, (4,))] * 21, "too-many-inputs"),
-    "a pretender": (Pretends(), "wrong-kind"),
+    "a fake tensor": (FakeTensor(), "wrong-kind"),
 }
 
 
@@ -313,9 +306,9 @@ def test_restores_what_function_changes():
         Tensor.mean = Tensor.sum
         return [(3e-3 * X, (4,))]
 
-    kept = torch.get_default_dtype(), torch.allclose, Tensor.mean
+    before = torch.get_default_dtype(), torch.allclose, Tensor.mean
     assert catch("layer_norm", inputs).passed
-    assert (torch.get_default_dtype(), torch.allclose, Tensor.mean) == kept
+    assert (torch.get_default_dtype(), torch.allclose, Tensor.mean) == before
 
 
 def test_error_names_line_of_function():
@@ -331,12 +324,12 @@ def test_catch_rejects_other_exercises(name):
 # The tables
 
 
-@pytest.mark.parametrize("name", CATCHES)
+@pytest.mark.parametrize("name", MUTATION_EXERCISES)
 def test_hints_contain_no_input(name):
-    exercise = CATCHES[name]
-    for row in exercise.mistakes:
-        for text in (row.hint, exercise.mutant_names[row.id]):
+    exercise = MUTATION_EXERCISES[name]
+    for mistake in exercise.mistakes:
+        for text in (mistake.hint, exercise.mutant_names[mistake.id]):
             assert not {"torch.", "tensor", "1e-", "randn"} & {*text.en.split(), *text.zh.split()}
-    assert len({row.hint.en for row in exercise.mistakes}) == len(exercise.mistakes)
-    assert exercise.section in (row.section for row in exercise.mistakes)
+    assert len({mistake.hint.en for mistake in exercise.mistakes}) == len(exercise.mistakes)
+    assert exercise.section in (mistake.section for mistake in exercise.mistakes)
     assert exercise.signature == EXERCISES[exercise.original].signature

@@ -1,4 +1,4 @@
-"""Right solutions, as different as learners write them, are kept, unless they are torch's, ours or not to be found."""
+"""Right solutions are saved, unless they are torch's or ours or their source cannot be found."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from right import RIGHT
 from blocklab_course.lessons.catalog import EXERCISES, SAVED_EXERCISES
 from blocklab_course.workspace.solutions import save
 
-OTHERS = ("which was not written here", "the source of `Statistics` cannot be found")  # a named tuple has no body
+EXCEPTIONS = ("which was not written here", "the source of `Statistics` cannot be found")  # a named tuple has no body
 
 
 @pytest.mark.parametrize("name", SAVED_EXERCISES)
@@ -19,7 +19,7 @@ def test_right_solutions_are_saved(name, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "blocklab_course.workspace.source_code.is_beside_notebooks", lambda file: "right" in Path(file).parts
     )
-    told = {label: save(EXERCISES[name], solution)[0] for label, solution in RIGHT[name].items()}
-    refused = {label: said for label, said in told.items() if not said.startswith("Kept as")}
-    assert {label: said for label, said in refused.items() if not said.removesuffix(".").endswith(OTHERS)} == {}
-    assert len(refused) < len(told)
+    results = {label: save(EXERCISES[name], solution)[0] for label, solution in RIGHT[name].items()}
+    refused = {label: message for label, message in results.items() if not message.startswith("Kept as")}
+    assert [label for label, message in refused.items() if not message.removesuffix(".").endswith(EXCEPTIONS)] == []
+    assert len(refused) < len(results)

@@ -1,4 +1,4 @@
-"""Every known mistake is rejected by its own name, and every right solution passes."""
+"""Every known mistake is named, and every right solution passes."""
 
 import functools
 import inspect
@@ -23,7 +23,7 @@ from blocklab_course.i18n import Text
 
 WRONG = [(exercise, mistake) for exercise in TABLES.values() for mistake in exercise.mistakes]
 NAMED_WRONG = [pytest.param(*pair, id=f"{pair[0].name}:{pair[1].id}") for pair in WRONG]
-NAMING = list(dict.fromkeys(mistake for _exercise, mistake in WRONG if mistake.shown_on))  # some are in several tables
+WITH_SHOWN_ON = list(dict.fromkeys(mistake for _exercise, mistake in WRONG if mistake.shown_on))
 SOLUTIONS = [
     pytest.param(exercise, solution, (), id=f"{exercise}:{name}", marks=[pytest.mark.exhaustive] * (name == "compiled"))
     for exercise, solutions in RIGHT.items()
@@ -39,14 +39,14 @@ WRONG_ATTEMPTS = [
     for name, attempt in attempts.items()
 ]
 LESSONS = Path(__file__).parents[2] / "notebooks" / "source"
-PAIRS = 40  # tried of an exercise's hundreds; set ALL_PAIRS in the environment to try all, which takes minutes
+PAIRS = 40  # tested of an exercise's hundreds; set ALL_PAIRS in the environment to test all, which takes minutes
 EACH = pytest.mark.parametrize("exercise", TABLES.values(), ids=TABLES)
 
 
 def as_answer(exercise, *mistakes):
-    """What a learner who makes these mistakes submits: a function, a Module, or the answer itself."""
+    """Return what a learner who makes these mistakes submits: a function, a Module, or the answer itself."""
     if exercise.evaluate:
-        steps = {step: instead for mistake in mistakes for step, instead in mistake.replaces.items()}
+        steps = {step: other for mistake in mistakes for step, other in mistake.replaces.items()}
         return steps["answer"] if "answer" in steps else exercise.recipe(**steps)
     function = exercise.variant(*mistakes)
     return AsLayer(function) if exercise.only_module else function
@@ -75,7 +75,7 @@ def right_outcomes(name):
 
 @functools.cache
 def wrong_inputs(name, mistake):
-    """The cases that decide and on which a mistake shows, in their order."""
+    """Return the cases without advice on which a mistake shows, in order."""
     cases = zip(TABLES[name].cases, outcomes(TABLES[name], mistake), right_outcomes(name), strict=True)
     return [
         case for case, got, wanted in cases if case.advice is None and first_difference(got, wanted, case.tolerance)
@@ -83,7 +83,7 @@ def wrong_inputs(name, mistake):
 
 
 def agree(exercise, one, other):
-    """Whether two lists of outcomes are the same on all cases that decide."""
+    """Return whether two lists of outcomes agree on all cases without advice."""
     deciding = [place for place, case in enumerate(exercise.cases) if case.advice is None]
     return all(first_difference(one[i], other[i], exercise.cases[i].tolerance) is None for i in deciding)
 
@@ -95,11 +95,9 @@ def test_known_mistake_is_named(exercise, mistake):
     assert verdict.mistake == mistake.id
     assert verdict.messages[0] == str(mistake.hint)
     wrong_on = wrong_inputs(exercise.name, mistake)
-    telling = next((case for case in wrong_on if case.name == mistake.shown_on), wrong_on[0])
+    shown = next((case for case in wrong_on if case.name == mistake.shown_on), wrong_on[0])
     if verdict.counterexample:
-        assert dict(verdict.counterexample.arguments) == {
-            name: format_value(x) for name, x in telling.arguments.items()
-        }
+        assert dict(verdict.counterexample.arguments) == {name: format_value(x) for name, x in shown.arguments.items()}
 
 
 @pytest.mark.parametrize(("exercise", "solution", "advice"), SOLUTIONS)
@@ -111,10 +109,10 @@ def test_right_solution_passes(exercise, solution, advice):
 
 @pytest.mark.parametrize(("exercise", "attempt"), WRONG_ATTEMPTS)
 def test_wrong_attempt_fails(exercise, attempt):
-    candidate, told_as = attempt if isinstance(attempt, tuple) else (attempt, None)
+    candidate, names = attempt if isinstance(attempt, tuple) else (attempt, None)
     verdict = check(exercise, candidate)
     assert not verdict.passed, str(verdict)
-    assert told_as is None or verdict.mistake in told_as
+    assert names is None or verdict.mistake in names
 
 
 @EACH
@@ -123,10 +121,10 @@ def test_recipe_passes(exercise):
     assert check(exercise.name, as_answer(exercise)).passed
 
 
-@pytest.mark.parametrize("mistake", NAMING, ids=lambda mistake: mistake.id)
+@pytest.mark.parametrize("mistake", WITH_SHOWN_ON, ids=lambda mistake: mistake.id)
 def test_shown_on_differs_from_default_input(mistake):
-    named = mistake.id, mistake.hint  # in whatever section a lesson puts it
-    users = [e for e in TABLES.values() if any((row.id, row.hint) == named for row in e.mistakes)]
+    same = mistake.id, mistake.hint  # exercises may put it in different sections
+    users = [e for e in TABLES.values() if any((m.id, m.hint) == same for m in e.mistakes)]
     wrong_on = [[case.name for case in wrong_inputs(exercise.name, mistake)] for exercise in users]
     assert all(mistake.shown_on in names for names in wrong_on)
     assert any(mistake.shown_on != names[0] for names in wrong_on)
@@ -141,8 +139,8 @@ def test_mistakes_differ_from_each_other(exercise):
 
 
 @pytest.fixture
-def given_once(monkeypatch):
-    """Compute what several mistakes give on the inputs of the table only once."""
+def cached_combinations(monkeypatch):
+    """Cache the outcomes of combined mistakes on the inputs of the table."""
     found = {}
 
     def once(exercise, mistakes, case):
@@ -158,9 +156,9 @@ def given_once(monkeypatch):
 
 @EACH
 @pytest.mark.exhaustive
-@pytest.mark.usefixtures("given_once")
+@pytest.mark.usefixtures("cached_combinations")
 def test_pairs_of_mistakes_are_named(exercise):
-    """Unless together they give what one mistake or another two give, or the right result."""
+    """A pair may also be named as other mistakes that give the same, or pass if it gives the right result."""
     pairs = list(exercise.combinations(2))
     if "ALL_PAIRS" not in os.environ:
         pairs = random.Random(exercise.name).sample(pairs, min(PAIRS, len(pairs)))
@@ -175,7 +173,7 @@ def test_pairs_of_mistakes_are_named(exercise):
             assert verdict.mistake, pair
             known = [exercise.mistake(name) for name in verdict.mistake.split("+")]
             assert agree(exercise, outcomes(exercise, *pair), outcomes(exercise, *known))
-    assert named >= 0.75 * len(pairs)  # otherwise this test tries hardly anything
+    assert named >= 0.75 * len(pairs)  # otherwise this test tests hardly anything
 
 
 @EACH
@@ -198,7 +196,7 @@ def test_ids_and_hints_are_well_formed_and_unique(exercise):
 
 @EACH
 def test_exercise_has_several_mistakes_and_solutions(exercise):
-    several = 2 if exercise.evaluate else 4  # an answer such as a number has fewer ways to be wrong than a function
+    several = 2 if exercise.evaluate else 4  # there are fewer ways to get a number wrong than a function
     assert len(exercise.mistakes) >= several
     assert len(RIGHT.get(exercise.name, {})) + len(ADVISED.get(exercise.name, {})) >= several
 
@@ -215,5 +213,5 @@ def test_mistakes_replace_steps_of_recipe(exercise):
 def test_sections_are_headings_of_lesson(exercise):
     source = (LESSONS / f"{exercise.lesson}.py").read_text("utf-8")
     headings = re.findall(r"^## (.+)$", source, re.MULTILINE)
-    for section in (exercise.section, *(row.section for row in exercise.mistakes if row.section)):
+    for section in (exercise.section, *(m.section for m in exercise.mistakes if m.section)):
         assert {section.en, section.zh} <= set(headings)

@@ -1,4 +1,4 @@
-"""The watch over what a learner wrote: what it costs, and its clock. What it ends is in the hostile tests."""
+"""The cost and the clock of a time limit. `test_engine_hostile.py` tests what it stops."""
 
 import threading
 from pathlib import Path
@@ -8,7 +8,7 @@ from blocklab_course.checks.timeout import TimeLimit
 
 
 def test_call_with_enough_time_does_not_wake_watcher(monkeypatch):
-    """To wake the watcher takes longer than most calls, and a check makes dozens."""
+    """Waking the watcher takes longer than most calls, and a check makes dozens."""
     with TimeLimit(60) as limit:
         woken, wake = [], limit._changed.notify
         monkeypatch.setattr(limit._changed, "notify", lambda: woken.append(True) or wake())
@@ -20,7 +20,7 @@ def test_call_with_enough_time_does_not_wake_watcher(monkeypatch):
 
 def test_clock_stops_while_thread_waits_for_cpu():
     waits = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
-    waited = int(waits.read_text("utf-8").split()[1]) / 1e9 if waits.exists() else 0  # on Linux alone it is told
+    waited = int(waits.read_text("utf-8").split()[1]) / 1e9 if waits.exists() else 0  # only on Linux
     with TimeLimit(60) as limit:
         now = limit._now()
         assert monotonic() - now >= waited

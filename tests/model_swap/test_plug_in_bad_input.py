@@ -103,7 +103,7 @@ REFUSED = {
         "rms_norm",
         lambda x, *rest: x.double(),
         "wrong-dtype",
-        "The type of the numbers is wrong: you ret",
+        "The dtype is wrong: you ret",
     ),
     "NaN": ("rms_norm", lambda x, *rest: x * torch.nan, "nan", "Your block gives NaN or infinity, and from there on"),
     "too large": (

@@ -31,7 +31,8 @@ class Advice:
 
 EMPTY_INPUT_ADVICE = Advice(
     Text(
-        en="Your function raises an error for an empty input, one with an axis of size 0. torch returns an empty result.",
+        en="Your function raises an error for an empty input, one with an axis of size 0. torch returns an empty "
+        "result then.",
         zh="输入为空、即有一个轴的大小为 0 时，你的函数会报错。torch 这时会返回空的结果。",
     ),
     raises=(Exception,),

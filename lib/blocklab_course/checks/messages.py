@@ -29,7 +29,7 @@ MESSAGES = {
         zh="任何一组输入都传不进你的模块。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，也不能多出别的。",
     ),
     "module-too-small": Text(
-        en="Your Module normalizes a single number, and then all norms give the same. Submit one for 4 numbers or more.",
+        en="Your Module normalizes a single number, so all norms are the same. Submit one for at least 4 numbers.",
         zh="你的模块只处理一个数，这时各种归一化的结果都一样。请交一个至少处理 4 个数的模块。",
     ),
     "state-dict-keys": Text(
@@ -50,8 +50,8 @@ MESSAGES = {
         zh="检查了 {seconds:.0f} 秒，还没有完成，你按了停止。",
     ),
     "mutates-input": Text(
-        en="Your function changes its input `{name}`, but the caller still needs the old numbers. Work on a new tensor: "
-        "`x -= m` and methods ending in `_`, even `requires_grad_()`, change the one that was passed in.",
+        en="Your function changes its input `{name}`, but the caller still needs the old numbers. Work on a new "
+        "tensor: `x -= m` and methods ending in `_`, even `requires_grad_()`, change the one that was passed in.",
         zh="你的函数改动了输入 `{name}`，而调用者还要用原来的数。请另建一个张量；"
         "`x -= m` 和以 `_` 结尾的方法（`requires_grad_()` 也算）改的都是传入的那一个。",
     ),
@@ -80,8 +80,8 @@ MESSAGES = {
         zh="形状不对：你返回的是 {got}，需要的是 {wanted}。",
     ),
     "wrong-dtype": Text(
-        en="The dtype is wrong: you returned {got}, expected {wanted}. Convert the result at the end. (`torch.zeros` and "
-        "the like do not take on the dtype of the input: without `dtype=` they return float32.)",
+        en="The dtype is wrong: you returned {got}, expected {wanted}. Convert the result at the end. (`torch.zeros` "
+        "and the like do not take on the dtype of the input: without `dtype=` they return float32.)",
         zh="数值类型不对：你返回的是 {got}，需要的是 {wanted}。请在最后转换结果的类型。"
         "（`torch.zeros` 这类函数不会沿用输入的类型：不写 `dtype=`，得到的就是 float32。）",
     ),

@@ -50,7 +50,7 @@ NO_NUMBER = Text(
     zh="在它上面，连正确的结果也含有 NaN 或无穷大，怪不得任何一个版本。",
 )
 ROUNDING = Text(
-    en="rounding alone makes right versions differ on it, so it would reject them too. Choose more moderate numbers, in "
+    en="rounding alone makes right versions differ, so it would reject them too. Choose more moderate numbers, in "
     "float32 or float64.",
     zh="在它上面，光是舍入就让几种正确的写法彼此不同，连它们也会被误判。请把数值取得适中些，并用 float32 或 float64。",
 )
