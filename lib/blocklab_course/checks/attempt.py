@@ -13,7 +13,7 @@ from .safe_repr import error_message, type_name
 from .submission import as_callable
 from .timeout import Interrupted, TimeLimit
 
-OPTIONAL_SHARE = 0.1  # of the time limit, for each call whose result cannot fail the submission
+OPTIONAL_SHARE = 0.1  # of the time limit, for each input with advice and for counting steps
 
 
 class Attempt:

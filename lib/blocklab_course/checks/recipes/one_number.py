@@ -17,16 +17,18 @@ def to_number(answer: object) -> float:
     return float(answer)
 
 
-def one_number(answer: float, means: Text, wants: Text = A_NUMBER, tolerance: float = 1e-5, **fields) -> Exercise:
+def one_number(
+    answer: float, result_name: Text, expects: Text = A_NUMBER, tolerance: float = 1e-5, **fields
+) -> Exercise:
     """Make an exercise whose answer is one number, with mistakes such as `wrong("too-large", answer=1.0)`.
 
-    means: what the number is, in words. wants: what to submit, in words. fields: further fields of Exercise.
+    result_name: what the number is. expects: what to submit. fields: further fields of Exercise.
     """
     return Exercise(
         recipe=lambda: answer,
         evaluate=lambda answer: lambda: torch.tensor(to_number(answer)),
-        expects=wants,
-        names={"result": means},
+        expects=expects,
+        names={"result": result_name},
         cases=(Case("number", {}, tolerance=tolerance),),
         expected_from=3,
         **fields,

@@ -140,7 +140,7 @@ BY_HAND = Text(en="By hand", zh="动手算")
 WEIGHT_BY_HAND = one_number(
     name="weight_by_hand",
     answer=math.exp(8**0.5) / (math.exp(2**0.5) + 1 + math.exp(8**0.5)),
-    means=Text(en="the last key's weight", zh="最后一个键的权重"),
+    result_name=Text(en="the last key's weight", zh="最后一个键的权重"),
     tolerance=4e-3,  # of two digits
     mistakes=(
         wrong("exponential", answer=16.9).hint(

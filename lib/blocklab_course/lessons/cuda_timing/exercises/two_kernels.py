@@ -7,7 +7,7 @@ from blocklab_course.i18n import Text
 BYTES_IN_TWO_KERNELS = one_number(
     name="bytes_in_two_kernels",
     answer=10,  # silu of gate: one read, one write; that times value: two reads, one write; 2 bytes each
-    means=Text(en="bytes per number of y", zh="y 的每个数要传的字节数"),
+    result_name=Text(en="bytes per number of y", zh="y 的每个数要传的字节数"),
     mistakes=(
         wrong("one-kernel", answer=6).hint(
             en="This is what a single kernel moves. Two kernels also write `opened` to memory and read it again.",

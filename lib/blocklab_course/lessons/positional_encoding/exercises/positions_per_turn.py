@@ -11,7 +11,7 @@ FREQUENCY = 10000 ** (-6 / 8)  # of pair 3 where d is 8
 POSITIONS_PER_TURN = one_number(
     name="positions_per_turn",
     answer=2 * math.pi / FREQUENCY,
-    means=Text(en="positions per turn", zh="转一圈的位置数"),
+    result_name=Text(en="positions per turn", zh="转一圈的位置数"),
     tolerance=1e-3,
     mistakes=(
         wrong("frequency-itself", answer=FREQUENCY).hint(

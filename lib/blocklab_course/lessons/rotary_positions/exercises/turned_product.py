@@ -17,7 +17,7 @@ OF_QUERY, OF_KEY = math.cos(FREQUENCY * QUERY_AT), math.cos(FREQUENCY * KEY_AT)
 TURNED_PRODUCT = one_number(
     name="turned_product",
     answer=PRODUCT * math.cos(ANGLE),
-    means=Text(en="dot product of the two turned pairs", zh="两对旋转之后的点积"),
+    result_name=Text(en="dot product of the two turned pairs", zh="两对旋转之后的点积"),
     tolerance=3e-4,  # -3.92 is close enough; degrees and another frequency can be told apart
     mistakes=(
         wrong("not-turned", answer=float(PRODUCT)).hint(

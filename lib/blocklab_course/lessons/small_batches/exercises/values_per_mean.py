@@ -7,8 +7,8 @@ from blocklab_course.i18n import Text
 VALUES_PER_MEAN = one_number(
     name="values_per_mean",
     answer=64,  # the linear layer has one value per sample, and each GPU half of the samples
-    wants=Text(en="a whole number", zh="一个整数"),
-    means=Text(en="batch size", zh="批量大小"),
+    expects=Text(en="a whole number", zh="一个整数"),
+    result_name=Text(en="batch size", zh="批量大小"),
     mistakes=(
         wrong("one-gpu", answer=32).hint(
             en="With a batch of 32 each GPU has only 16 samples, and each counts for itself.",

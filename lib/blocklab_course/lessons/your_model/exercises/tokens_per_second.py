@@ -7,7 +7,7 @@ from blocklab_course.i18n import Text
 TOKENS_PER_SECOND = one_number(
     name="tokens_per_second",
     answer=25,  # 8e9 numbers of half a byte are 4e9 bytes; 100e9 bytes a second
-    means=Text(en="tokens a second at most", zh="每秒最多生成的词元数"),
+    result_name=Text(en="tokens a second at most", zh="每秒最多生成的词元数"),
     mistakes=(
         wrong("a-byte-each", answer=12.5).hint(
             en="You took a whole byte for every number. 4 bits are half of one.",
