@@ -92,7 +92,7 @@ def isolated(output: CapturedOutput | None = None) -> Iterator[None]:
         for read, write in _STATES:
             with suppress(RuntimeError):  # skip what cannot be read
                 stack.callback(_restore, read, write, read())
-        for remember in (
+        for save in (
             save_modes,
             _save_rng,
             save_functions,
@@ -102,7 +102,7 @@ def isolated(output: CapturedOutput | None = None) -> Iterator[None]:
             _save_matplotlib,
             _capture_displays,
         ):
-            stack.callback(remember())
+            stack.callback(save())
         for mode in (torch.inference_mode(False), torch.enable_grad(), *_override_modes()):
             stack.enter_context(mode)
         stack.callback(save_modes())  # restores the modes before any other torch function is called
