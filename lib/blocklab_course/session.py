@@ -35,14 +35,14 @@ def begin(language: str, panels: str = "live") -> None:
     import torch
 
     from blocklab_course.panel import backend
-    from blocklab_course.panel.prediction import report_to
+    from blocklab_course.panel.prediction import set_listener
 
     from .workspace.predictions import record
 
     backend.check_backend(panels)
     set_language(language)
     backend.set_backend(panels)
-    report_to(record)
+    set_listener(record)
     torch.manual_seed(0)
     torch.set_printoptions(precision=4, sci_mode=False, linewidth=100)
     # A panel answers within milliseconds: one thread starts faster than two, and the garbage collector need not

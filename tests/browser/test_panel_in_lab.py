@@ -42,10 +42,10 @@ from blocklab_course.panel.drag import draggable
 
 def held(figure):
     update = picture(figure)
-    dragged(figure.axes[0].lines[0], "height", lambda height: (0.5, height))
+    draggable(figure.axes[0].lines[0], "height", lambda height: (0.5, height))
     return lambda height: update(height, 0)
 
-guess = Guess({"it rises": 1, "it sinks": 0}, right=1, told="It rises.")
+guess = Prediction({"it rises": 1, "it sinks": 0}, right=1, explanation="It rises.")
 Panel(held, size=(6, 3), height=Slider(0, 10, 1, value=3, label="height"), guess=guess)
 """
 ADD = "cells => window.jupyterapp.shell.currentWidget.content.model.sharedModel.insertCells(1, cells)"

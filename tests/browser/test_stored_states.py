@@ -32,7 +32,7 @@ WORDS = Text(en="so many: {n}", zh="共 {n} 个")
 GUESS = Prediction(
     {Text(en="more", zh="变多"): 1, Text(en="fewer", zh="变少"): 0},
     right=1,
-    told=Text(en="They grow.", zh="会变多。"),
+    explanation=Text(en="They grow.", zh="会变多。"),
 )
 
 
@@ -135,9 +135,9 @@ def drawn(d: str) -> tuple:
 
 
 def shown(rest, moving, records) -> list[tuple]:
-    """All strokes in their order: those that rest, and in their holes those that move."""
-    holes = iter(moving)
-    strokes = [n for stroke in records[rest][1] for n in ([stroke] if stroke else next(holes))]
+    """All strokes in their order: those that rest, and in their slots those that move."""
+    slots = iter(moving)
+    strokes = [n for stroke in records[rest][1] for n in ([stroke] if stroke else next(slots))]
     return [stroke for number in strokes if (stroke := content(number, records)) != NOTHING]
 
 
@@ -148,10 +148,10 @@ def assert_like_the_kernel(page, made: dict[str, Panel], states, every: int = 1)
         records = {int(number): tuples(record) for number, record in found["records"].items()}
         assert [state["at"] for state in found["states"]] == states
         for state in found["states"][::every]:
-            with panel.standing_at(state["at"]) as (canvas, line):
+            with panel.at_state(state["at"]) as (canvas, line):
                 drawing = canvas.strokes()
                 wanted = shown(drawing.rest, drawing.moving, canvas.records)
-                touched = handles(canvas.holes, panel.controls, canvas.figure.bbox.height)
+                touched = handles(canvas.moving_artists, panel.controls, canvas.figure.bbox.height)
             assert state["line"] == line
             assert shown(state["rest"], state["moving"], records) == wanted, (language, state["at"])
             assert records[state["handles"]] == ("handles", tuples(touched))

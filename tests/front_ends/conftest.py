@@ -91,7 +91,7 @@ def picture(figure):
     axes.set_ylim(-3, 13)
     line = axes.plot([0, 1], [0, 0], animated=True)[0]
     dot = axes.plot([0.5], [0], "o", markersize=12, animated=True)[0]
-    dragged(dot, "height", lambda height: (0.5, height))
+    draggable(dot, "height", lambda height: (0.5, height))
     def update(height, tilt):
         line.set_ydata([height - (tilt or 0), height + (tilt or 0)])
         dot.set_ydata([height])
@@ -105,7 +105,7 @@ def panel(**asked):
 
 def guess():
     options = {Text(en="it rises", zh="升高"): "rises", Text(en="it falls", zh="降低"): "falls"}
-    return Guess(options, right="rises", told=Text(en="It rises.", zh="它会升高。"))
+    return Prediction(options, right="rises", explanation=Text(en="It rises.", zh="它会升高。"))
 """,
     "panel()",
     "panel(guess=guess())",

@@ -35,7 +35,7 @@ PANELS = [name for name in FIGURES if name not in WITHOUT_PANEL | WITHOUT_CONTRO
 def find_handles(figure: str) -> tuple[list[Control], list[tuple]]:
     """The controls of a panel, and its handles in the initial state and at both ends of each control.
 
-    Each handle: the hole, the number of its control, the places of all controls, its kind and numbers, and the strokes
+    Each handle: the slot, the number of its control, the places of all controls, its kind and numbers, and the strokes
     that can be grabbed, each as (its points, whether it is a line).
     """
     panel = panel_of(figure)
@@ -44,11 +44,13 @@ def find_handles(figure: str) -> tuple[list[Control], list[tuple]]:
         visits += [[*visits[0][:number], control.place_of(end), *visits[0][number + 1 :]] for end in control.ends()]
     found = []
     for places in visits:
-        with panel.standing_at(places) as (canvas, _line):
+        with panel.at_state(places) as (canvas, _line):
             moving = canvas.strokes().moving
-            for hole, control, kind, *numbers in handles(canvas.holes, panel.controls, canvas.figure.bbox.height):
-                strokes = [outline(canvas.records, number) for number in moving[hole]]
-                found.append((hole, control, places, kind, numbers, strokes))
+            for slot, control, kind, *numbers in handles(
+                canvas.moving_artists, panel.controls, canvas.figure.bbox.height
+            ):
+                strokes = [outline(canvas.records, number) for number in moving[slot]]
+                found.append((slot, control, places, kind, numbers, strokes))
     panel.close()
     return controls, found
 
@@ -103,10 +105,10 @@ def distance(point: np.ndarray, points: np.ndarray, line: bool) -> float:
 
 
 def drags(figure: str):
-    """Of each handle that can be dragged: hole, control, state, places, their points, and the strokes."""
-    for hole, control, state, kind, numbers, strokes in find_handles(figure)[1]:
+    """Of each handle that can be dragged: slot, control, state, places, their points, and the strokes."""
+    for slot, control, state, kind, numbers, strokes in find_handles(figure)[1]:
         if kind == "drag":
-            yield hole, control, state, numbers[0], np.reshape(numbers[1], (-1, 2)), strokes
+            yield slot, control, state, numbers[0], np.reshape(numbers[1], (-1, 2)), strokes
 
 
 @pytest.mark.parametrize("figure", PANELS)
@@ -121,9 +123,9 @@ def test_stroke_is_where_its_handle_is(figure):
 @pytest.mark.parametrize("figure", PANELS)
 def test_path_stays_during_drag(figure):
     lines = {}
-    for hole, control, state, _, points, _ in drags(figure):
+    for slot, control, state, _, points, _ in drags(figure):
         others = (*state[:control], *state[control + 1 :])
-        assert points == pytest.approx(lines.setdefault((hole, control, others), points), abs=NEAR), state
+        assert points == pytest.approx(lines.setdefault((slot, control, others), points), abs=NEAR), state
 
 
 @pytest.mark.parametrize("figure", PANELS)

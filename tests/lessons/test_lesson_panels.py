@@ -13,7 +13,7 @@ from matplotlib.font_manager import fontManager
 
 from authoring.lesson_panels import SOURCES, code_cells, panels
 from blocklab_course.panel import Panel, backend, glyphs
-from blocklab_course.panel.controls import Slider, same
+from blocklab_course.panel.controls import Slider, same_value
 from blocklab_course.panel.display_list import DisplayList
 from blocklab_course.panel.fallback_view import FallbackView
 from blocklab_course.panel.live_view import LiveView
@@ -28,8 +28,8 @@ pytestmark = pytest.mark.usefixtures("lesson_undone")
 def at_state(panel: Panel, values: dict):
     """The canvas and the line at these values."""
     for name, value in values.items():
-        panel.controls[name].note(value)
-    return panel.standing_at(panel.places)
+        panel.controls[name].set_silently(value)
+    return panel.at_state(panel.places)
 
 
 def sweep(panel: Panel, states: list[dict], frames: int = 0) -> list[tuple]:
@@ -63,7 +63,7 @@ def idle_controls(panel: Panel, visits: list) -> list[str]:
         for name, by_others in seen.items():
             others = {other: value for other, value in values.items() if other != name}
             slides = isinstance(panel.controls[name], Slider)
-            if not slides or all(same(value, panel.controls[other].default) for other, value in others.items()):
+            if not slides or all(same_value(value, panel.controls[other].default) for other, value in others.items()):
                 by_others[repr(others)].add(shown)
     return [name for name, by_others in seen.items() if all(len(each) == 1 for each in by_others.values())]
 
@@ -85,7 +85,7 @@ def test_states_match_redrawn_ones_and_every_control_has_an_effect(source, caplo
     shown = panels(source)
     assert shown
     asking = {number for number, (_, tags, _base) in enumerate(code_cells(source)) if "guess" in tags}
-    assert {number for (number, _), panel in shown.items() if panel.guess} == asking
+    assert {number for (number, _), panel in shown.items() if panel.prediction} == asking
     with caplog.at_level(logging.WARNING, logger="matplotlib"):  # matplotlib only logs a glyph missing in a formula
         for (number, language), panel in shown.items():
             assert isinstance(panel, Panel), f"cell {number} is tagged as a panel"
@@ -109,7 +109,7 @@ def test_pairs_of_extremes_pixels_and_both_kinds_of_panels(source, caplog):
                 one_at_a_time = panel.visits(pairs=False)  # these come first in `panel.visits()`
                 compare_with_redrawn(panel, sweep(panel, panel.visits(), frames=len(one_at_a_time)))
             for kind in backend.KINDS:
-                panel.put_away()
+                panel.release()
                 backend.set_backend(kind)
                 assert isinstance(panel.view, VIEWS[kind])
     assert not caplog.records

@@ -7,4 +7,4 @@ from blocklab_course.panel import backend
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch):
-    monkeypatch.setattr(backend, "_chosen", "plain")
+    monkeypatch.setattr(backend, "_kind", "plain")

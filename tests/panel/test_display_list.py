@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocklab_course.panel.canvas import Canvas
-from blocklab_course.panel.display_list import DisplayList, Drawing, characters, parts, renumber
+from blocklab_course.panel.display_list import DisplayList, Drawing, count_characters, references, renumber
 
 
 def test_the_same_content_has_the_same_number():
@@ -59,9 +59,9 @@ def test_a_drawing_uses_all_that_its_strokes_need():
 def test_numbers_of_records_are_those_that_a_record_mentions(record):
     asked = []
     assert renumber(record, lambda number: asked.append(number) or number) == record
-    assert sorted(asked) == sorted(parts(record))
+    assert sorted(asked) == sorted(references(record))
     moved = renumber(record, lambda number: number + 1000)
-    assert parts(moved) == [number + 1000 for number in parts(record)]
+    assert references(moved) == [number + 1000 for number in references(record)]
     assert renumber(moved, lambda number: number - 1000) == record
 
 
@@ -74,10 +74,10 @@ def test_the_store_is_bounded_and_numbers_are_never_given_again(draws, limit):
         assert given_to.setdefault(number, record) == record
         assert records[number] == record
         rest = records.number(("rest", (number,)))
-        records.keep(Drawing(rest, []))
+        records.trim(Drawing(rest, []))
         assert number in records
         assert rest in records
-        assert sum(characters(records[n]) for n in given_to if n in records) <= max(limit, 60)
+        assert sum(count_characters(records[n]) for n in given_to if n in records) <= max(limit, 60)
 
 
 def test_what_a_record_was_made_from_is_forgotten_with_it():
@@ -94,7 +94,7 @@ def test_characters_are_about_those_of_json():
     canvas = Canvas((5, 3), 1)
     canvas.figure.subplots().plot([1, 5, 2], "o-")
     used = canvas.strokes().uses(canvas.records)
-    counted = sum(characters(canvas.records[number]) for number in used)
+    counted = sum(count_characters(canvas.records[number]) for number in used)
     written = sum(len(json.dumps(canvas.records[number], separators=(",", ":"))) for number in used)
     assert 0.7 < counted / written < 1.3
 

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from blocklab_course.panel import Choice, Slider
-from blocklab_course.panel.drag import MOST_POINTS, draggable, handles, pickable
+from blocklab_course.panel.drag import MAX_POINTS, draggable, handles, pickable
 
 CONTROLS = {
     "tone": Choice({"a": "A", "b": "B", "c": "C"}, "A"),
@@ -34,8 +34,8 @@ def test_a_touched_stroke_leads_to_its_place(axes):
 def test_a_drag_goes_through_where_the_artist_stands_for_each_value(axes):
     other, line = (axes.plot([0, 1], [0, 1])[0] for _ in range(2))
     draggable(line, "shift", lambda shift: (shift, shift / 2))
-    ((hole, control, kind, places, points),) = handles([other, line], CONTROLS, HEIGHT)
-    assert (hole, control, kind, places) == (1, 1, "drag", tuple(range(7)))
+    ((slot, control, kind, places, points),) = handles([other, line], CONTROLS, HEIGHT)
+    assert (slot, control, kind, places) == (1, 1, "drag", tuple(range(7)))
     values = np.arange(7) * 0.5
     assert np.array_equal(np.reshape(points, (-1, 2)), np.stack([1000 * values, 2000 - 500 * values], -1))
 
@@ -44,7 +44,7 @@ def test_of_a_long_slider_some_places_are_given_the_ends_among_them(axes):
     (line,) = axes.plot([0, 1], [0, 1])
     draggable(line, "long", lambda value: (value / 250, 1))
     ((_, _, _, places, points),) = handles([line], CONTROLS, HEIGHT)
-    assert len(places) == MOST_POINTS == len(points) / 2
+    assert len(places) == MAX_POINTS == len(points) / 2
     assert (places[0], places[-1]) == (0, 1000)
 
 

@@ -14,7 +14,7 @@ from blocklab_course.panel.live_view import AHEAD
 
 @pytest.fixture(autouse=True)
 def living(plain, english_again, monkeypatch):  # noqa: ARG001  after what chooses plain ones
-    monkeypatch.setattr(backend, "_chosen", "live")
+    monkeypatch.setattr(backend, "_kind", "live")
 
 
 class Picture:
@@ -54,7 +54,7 @@ class Page:
     def ask(self, at, **more):
         """What is answered to a question, or None."""
         self.got.clear()
-        self.panel.view._asked(self.root, {"kind": "ask", "at": at, "ahead": False, "whole": False, **more}, [])
+        self.panel.view._on_message(self.root, {"kind": "ask", "at": at, "ahead": False, "whole": False, **more}, [])
         return self.got[-1] if self.got else None
 
     def goes(self, at):
@@ -64,7 +64,7 @@ class Page:
 
 def needed(drawing, records):
     """All records that a drawing leads to, as a page would look them up."""
-    wanted = [drawing["rest"], drawing["handles"], *(number for hole in drawing["moving"] for number in hole)]
+    wanted = [drawing["rest"], drawing["handles"], *(number for slot in drawing["moving"] for number in slot)]
     seen = set()
     while wanted:
         number = wanted.pop()

@@ -13,7 +13,7 @@ from PIL import Image
 from blocklab_course import begin, i18n
 from blocklab_course.i18n import Text
 from blocklab_course.panel import Choice, Panel, Slider, Toggle
-from blocklab_course.panel.view import still, tree
+from blocklab_course.panel.view import still_page, walk
 
 STRENGTH = Text(en="strength", zh="强度")
 
@@ -247,7 +247,7 @@ def test_a_panel_speaks_the_language_in_which_it_was_made(first, then, shown_bef
     alone, mixed = panel(speaking), Panel(speaking, (3, 2), height=Slider(0, 10, 1, value=3, label=STRENGTH))
     for height in (4, 5):
         alone.move(height=height)
-    page = still_page(alone)
+    page = page_of(alone)
     if shown_before:
         assert mixed.view
     mixed.move(height=4)
@@ -256,7 +256,7 @@ def test_a_panel_speaks_the_language_in_which_it_was_made(first, then, shown_bef
     assert mixed.line == alone.line
     assert bytes(mixed.view.image.value) == bytes(alone.view.image.value)
     assert words(mixed) == words(alone)
-    assert still_page(mixed) == page
+    assert page_of(mixed) == page
     for each in (alone, mixed):
         with pytest.raises(ArithmeticError):
             each.move(height=7)
@@ -271,13 +271,13 @@ def test_a_panel_speaks_the_language_in_which_it_was_made(first, then, shown_bef
 
 def words(shown):
     """All that the widgets say, without the line."""
-    texts = [getattr(w, name, "") for w in tree(shown.view.root) for name in ("description", "value", "options")]
+    texts = [getattr(w, name, "") for w in walk(shown.view.root) for name in ("description", "value", "options")]
     return [text for text in texts if isinstance(text, str) and 'role="status"' not in text]
 
 
-def still_page(shown):
-    with shown._as_made():
-        return still("", shown.line, 300)
+def page_of(shown):
+    with shown._own_language():
+        return still_page("", shown.line, 300)
 
 
 # Errors

@@ -28,14 +28,14 @@ def make():
 
 def moved_by_hand(panel, height):
     """As a page does: a living panel is told where it stands."""
-    if backend._chosen == "plain":
+    if backend._kind == "plain":
         panel.controls["height"].slider.value = height
     else:
         panel.view.root.set_state({"at": [height, *panel.view.root.at[1:]]})
 
 def shown_in(panel):
     """Where height and tone stand in the page."""
-    if backend._chosen == "live":
+    if backend._kind == "live":
         return panel.view.root.at[:2]
     return [panel.controls["height"].slider.value, panel.controls["tone"].buttons.index]
 
@@ -63,7 +63,7 @@ CLEAR = """
 panel = kept = None
 forget_outputs()
 from blocklab_course.panel import live_panels
-live_panels._shown.clear()
+live_panels._panels_by_cell.clear()
 ipywidgets.Widget.close_all()
 """
 

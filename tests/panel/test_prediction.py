@@ -6,7 +6,7 @@ import pytest
 from blocklab_course import i18n
 from blocklab_course.i18n import Text
 from blocklab_course.panel import Panel, Prediction, Slider
-from blocklab_course.panel.prediction import SKIPPED, YOUR_GUESS, report, report_to
+from blocklab_course.panel.prediction import SKIPPED, YOUR_GUESS, notify, set_listener
 
 GROWS, STAYS = Text(en="it grows", zh="变大"), Text(en="nothing", zh="不变")
 TOLD = Text(en="Nothing: drag it.", zh="不变：拖一拖。")
@@ -17,9 +17,9 @@ GUESS = Prediction({GROWS: "grow", STAYS: "stay"}, right="stay", explanation=TOL
 def heard():
     """What the listener is told."""
     told = []
-    report_to(lambda *said: told.append(said))
+    set_listener(lambda *said: told.append(said))
     yield told
-    report_to(None)
+    set_listener(None)
 
 
 def picture(figure):
@@ -85,9 +85,9 @@ def test_is_refused(make, error, said):
 
 
 def test_the_right_option_is_judged_by_its_value():
-    assert [GUESS.judge(number) for number in (0, 1, SKIPPED)] == [False, True, False]
+    assert [GUESS.is_right(number) for number in (0, 1, SKIPPED)] == [False, True, False]
     nested = Prediction({"one": range(3, 4), "five": range(3, 8)}, right=range(3, 8), explanation=TOLD)
-    assert [nested.judge(number) for number in (0, 1)] == [False, True]
+    assert [nested.is_right(number) for number in (0, 1)] == [False, True]
     assert (GUESS.right, GUESS.explanation) == ("stay", TOLD)
 
 
@@ -105,7 +105,7 @@ SAID = {
 @pytest.mark.parametrize(("chosen", "told"), SAID.items())
 def test_what_is_said_of_each_option_and_of_none(chosen, told):
     i18n.set_language(chosen)
-    assert [GUESS.judgement(choice) for choice in (0, 1, SKIPPED)] == list(told)
+    assert [GUESS.feedback(choice) for choice in (0, 1, SKIPPED)] == list(told)
     spec = GUESS.spec()
     assert (spec["told"], spec["skipped"]) == (list(told[:2]), told[2])
     assert (spec["right"], spec["label"]) == (1, str(YOUR_GUESS))
@@ -127,26 +127,26 @@ def test_only_the_first_answer_counts(heard):
     i18n.set_language("en")
     for choice in (2, -2, None, True, 0, 1, SKIPPED):
         shown.answer(choice)
-    assert shown.guess.choice == 0
+    assert shown.prediction.choice == 0
     assert heard == [(__name__, "it grows", False)]
-    assert panel().guess.choice is None
+    assert panel().prediction.choice is None
 
 
 def test_whoever_skips_is_told_of_too(heard):
     panel().answer(SKIPPED)
     assert heard == [(__name__, None, None)]
     del heard[:]
-    report(
+    notify(
         "{}".format, Prediction({"6": 6, "44": 44}, right=44, explanation=TOLD), 1
     )  # a function that is in no module
     assert heard == [("", "44", True)]
 
 
 def test_without_a_listener_nobody_is_told():
-    report_to(None)
+    set_listener(None)
     shown = panel()
     shown.answer(0)
-    assert shown.guess.choice == 0
+    assert shown.prediction.choice == 0
 
 
 def test_a_panel_has_one_guess_at_most():
@@ -158,8 +158,8 @@ def test_a_panel_has_one_guess_at_most():
 
 
 @pytest.mark.parametrize("answer", [
-    lambda shown: setattr(shown.guess.buttons, "index", 1),
-    lambda shown: shown.view.asked.children[-1].click(),
+    lambda shown: setattr(shown.prediction.buttons, "index", 1),
+    lambda shown: shown.view.question.children[-1].click(),
     lambda shown: shown.answer(1),
 ], ids=["button", "skip", "code"])  # fmt: skip
 def test_until_it_is_answered_nothing_else_can_be_moved_by_hand(answer):
@@ -167,15 +167,15 @@ def test_until_it_is_answered_nothing_else_can_be_moved_by_hand(answer):
     height = shown.controls["height"]
     assert height.slider.disabled if shown.view else None
     assert "everything can be moved" in shown.view.explanation.value
-    assert not shown.guess.buttons.disabled
+    assert not shown.prediction.buttons.disabled
     answer(shown)
-    assert (height.slider.disabled, height.box.disabled, shown.guess.buttons.disabled) == (False, False, True)
+    assert (height.slider.disabled, height.box.disabled, shown.prediction.buttons.disabled) == (False, False, True)
     assert "drag it" in shown.view.explanation.value
 
 
 def test_a_panel_that_is_shown_again_keeps_its_answer():
     shown = panel()
     shown.answer(1)
-    shown.put_away()
+    shown.release()
     assert "is right" in shown.view.explanation.value
     assert not shown.controls["height"].slider.disabled

@@ -18,7 +18,7 @@ from authoring.site.svg import svg
 from blocklab_course.panel import palette
 from blocklab_course.panel.canvas import Canvas
 from blocklab_course.panel.palette import PAPER_ON_COLOUR
-from blocklab_course.panel.recording_renderer import LARGE
+from blocklab_course.panel.recording_renderer import LONG
 
 
 def axes_of(canvas, **limits):
@@ -268,7 +268,7 @@ def test_strokes_longer_than_an_image_become_one():
     recorded(lambda axes: axes.scatter(*places.T, s=sizes, c=colours), "image")
     wide = rng.uniform((0, 0), (500, 300), (3000, 2))  # many strokes, but an image of them is longer
     (path,), _ = recorded(lambda axes: axes.plot(*wide.T, lw=0.4)[0], "path")
-    assert len(path[3]) > LARGE
+    assert len(path[3]) > LONG
 
 
 # --- one state after another ---
@@ -310,7 +310,7 @@ def test_what_rests_has_a_hole_for_each_moving_artist_where_it_is_drawn():
     strokes = canvas.records[drawing.rest][1][-5:]  # those before are the page's
     assert [bool(number) for number in strokes] == [True, False, True, False, True]
     assert [css(canvas.records[number], canvas.records)["stroke"] for number in strokes[::2]] == colours[::2]
-    assert canvas.holes == lines[1::2]
+    assert canvas.moving_artists == lines[1::2]
     moving = [canvas.records[number] for (number,) in drawing.moving]
     assert [css(record, canvas.records)["stroke"] for record in moving] == colours[1::2]
 

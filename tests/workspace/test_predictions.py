@@ -9,7 +9,7 @@ import pytest
 from blocklab_course import begin
 from blocklab_course.lessons.catalog import LESSONS
 from blocklab_course.lessons.norm_axes import poke_one_number
-from blocklab_course.panel.prediction import SKIPPED, report_to
+from blocklab_course.panel.prediction import SKIPPED, set_listener
 from blocklab_course.workspace.folder import PREDICTIONS_FILE
 from blocklab_course.workspace.predictions import count_predictions, record
 
@@ -21,7 +21,7 @@ CONTOURS = "blocklab_course.lessons.activations_and_gates.contours"
 def begun(lesson_undone):  # noqa: ARG001
     """`begin`, undone afterwards."""
     yield begin
-    report_to(None)
+    set_listener(None)
 
 
 def lines(folder: Path) -> list[dict]:

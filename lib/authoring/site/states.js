@@ -35,8 +35,8 @@ const WHOLE = {
     ["path", style, clip, pathOf(x, y, shape, across, down), ...hatch],
   marks: (style, clip, d, across, down) => ["marks", style, clip, d, placed(across, down)],
   handles: (all) =>
-    ["handles", all.map(([hole, control, way, places, ...points]) =>
-      way === "drag" ? [hole, control, way, summed(places), placed(...points)] : [hole, control, way, places])],
+    ["handles", all.map(([slot, control, way, places, ...points]) =>
+      way === "drag" ? [slot, control, way, summed(places), placed(...points)] : [slot, control, way, places])],
 };
 
 /** The records of columns with their numbers. @param {Columns} columns @returns {[number, Array][]} */
@@ -53,7 +53,7 @@ export function statesFor(packed, language) {
   if (packed.format !== FORMAT) throw new Error("stored states of another edition", { cause: "edition" });
   const { spec, records, instead, states } = packed;
   const here = new Map([...recordsIn(records), ...recordsIn(instead[language] ?? [])]);
-  const now = []; // what rests, what can be touched, the strokes of each hole
+  const now = []; // what rests, what can be touched, the strokes of each slot
   const unpacked = states.map(([at, lines, ...changes]) => {
     for (let i = 0; i < changes.length; i += 2) now[changes[i]] = summed([changes[i + 1]].flat());
     const [[rest], [handles], ...moving] = now;

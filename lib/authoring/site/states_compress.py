@@ -24,7 +24,7 @@ from operator import itemgetter
 
 from PIL import Image
 
-from blocklab_course.panel.svg_path import numbers
+from blocklab_course.panel.svg_path import join_numbers
 
 Record = tuple
 
@@ -71,7 +71,7 @@ def relative_path(d: str) -> str:
             here = curve[-1]
         if letter == "M":
             start = here
-        written.append((letter.lower() if written else letter) + numbers(steps))
+        written.append((letter.lower() if written else letter) + join_numbers(steps))
     return "".join(written)
 
 
@@ -119,8 +119,8 @@ def _across_and_down(coordinates: list[int]) -> tuple[list[int], list[int]]:
     return deltas(coordinates[::2]), deltas(coordinates[1::2])
 
 
-def _handle(hole: int, control: int, way: str, places: tuple, points: tuple[int, ...] = ()) -> Record:
+def _handle(slot: int, control: int, way: str, places: tuple, points: tuple[int, ...] = ()) -> Record:
     """What can be dragged, with deltas; what can be picked, as it is."""
     if way == "pick":
-        return hole, control, way, places
-    return hole, control, way, deltas(places), *_across_and_down(points)
+        return slot, control, way, places
+    return slot, control, way, deltas(places), *_across_and_down(points)

@@ -31,7 +31,7 @@ NOTHING = ("nothing",)  # in the language without a stroke that another language
 
 
 class Drawn(NamedTuple):
-    """A state in one language: lists of strokes, the resting ones split at the holes."""
+    """A state in one language: lists of strokes, the resting ones split at the slots."""
 
     line: str
     touched: Record
@@ -95,7 +95,7 @@ def encode(panels: dict[str, Panel], states: list[list[int]]) -> dict:
 
 
 def _number(twins: list[Drawn], shared: Shared) -> list[list[int]]:
-    """A state in all languages, as numbers: what rests, what can be touched, the strokes of each hole."""
+    """A state in all languages, as numbers: what rests, what can be touched, the strokes of each slot."""
     resting, *between = (shared.numbers(lists) for lists in zip(*(twin.resting for twin in twins), strict=True))
     rest = shared.same(("rest", tuple(resting + [number for part in between for number in (0, *part)])))
     touched = shared.number(tuple(twin.touched for twin in twins))
@@ -118,9 +118,9 @@ def _draw(panel: Panel, language: str, states: list[list[int]], shared: Shared) 
         return known[number]
 
     for at in states:
-        with panel.standing_at(at) as (canvas, line):
+        with panel.at_state(at) as (canvas, line):
             drawing, records = canvas.strokes(), canvas.records
-            touched = "handles", handles(canvas.holes, panel.controls, canvas.figure.bbox.height)
+            touched = "handles", handles(canvas.moving_artists, panel.controls, canvas.figure.bbox.height)
             _, resting = records[drawing.rest]
             yield Drawn(
                 line,
@@ -131,7 +131,7 @@ def _draw(panel: Panel, language: str, states: list[list[int]], shared: Shared) 
 
 
 def _split(strokes: tuple[int, ...]) -> list[list[int]]:
-    """The strokes before, between and after the holes."""
+    """The strokes before, between and after the slots."""
     parts: list[list[int]] = [[]]
     for number in strokes:
         if number:

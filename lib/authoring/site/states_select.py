@@ -26,7 +26,7 @@ def select_states(panel: Panel, base: Mapping[str, Any] = {}) -> list[Places]:
     every = [list(_places(control)) for control in controls.values()]
     if prod(map(len, every)) <= ALL:
         return _unique([opening, *map(list, product(*every))])
-    home = [control.place_of(control.checked(base.get(name, control.default))) for name, control in controls.items()]
+    home = [control.place_of(control.validate(base.get(name, control.default))) for name, control in controls.items()]
     slides = [isinstance(control, Slider) for control in controls.values()]
     side = max(2, PAIRS // max(1, comb(sum(slides), 2)))
     fine = [_thin_out(places, STOPS) for places in every]

@@ -5,7 +5,7 @@ from math import ceil
 
 from blocklab_course.panel.canvas import Canvas
 from blocklab_course.panel.display_list import DisplayList, Drawing
-from blocklab_course.panel.live_view import smallest_letter
+from blocklab_course.panel.live_view import smallest_font
 
 from .states_compress import relative_path, smaller_image
 
@@ -15,7 +15,7 @@ SMALLEST_LETTER = 9  # px, as in panel.js: a narrower page scrolls the picture s
 def picture(canvas: Canvas, label: str, prefix: str) -> str:
     """What a canvas shows, as wide as the page allows; `label` is for screen readers."""
     width, height = (round(side) for side in canvas.figure.bbox.size)
-    least = ceil(width * SMALLEST_LETTER / smallest_letter(canvas.figure))
+    least = ceil(width * SMALLEST_LETTER / smallest_font(canvas.figure))
     sizes = f"display:block;width:100%;height:auto;min-width:{least}px;max-width:{max(width, least)}px"
     about = f' role="img" aria-label="{escape(label)}" style="{sizes}"'
     return svg(canvas.strokes(), canvas.records, width, height, about, prefix)
@@ -23,8 +23,8 @@ def picture(canvas: Canvas, label: str, prefix: str) -> str:
 
 def svg(drawing: Drawing, records: DisplayList, width: int, height: int, about: str = "", prefix: str = "") -> str:
     """Width and height in CSS pixels. `about`: further attributes; `prefix` keeps the ids of several pictures apart."""
-    holes = iter(drawing.moving)
-    strokes = [n for stroke in records[drawing.rest][1] for n in ([stroke] if stroke else next(holes))]
+    slots = iter(drawing.moving)
+    strokes = [n for stroke in records[drawing.rest][1] for n in ([stroke] if stroke else next(slots))]
     sheet = Sheet(records, 10 * height, prefix)
     shown = "".join(map(sheet.element, strokes))
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"{about}'

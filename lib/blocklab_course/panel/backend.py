@@ -4,13 +4,13 @@ from typing import Any
 
 KINDS = "live", "plain"
 
-_chosen = "live"
+_kind = "live"
 
 
 def set_backend(kind: str) -> None:
     """Take "live" or "plain" for the panels that are shown from now on. Raises ValueError for another kind."""
-    global _chosen
-    _chosen = check_backend(kind)
+    global _kind
+    _kind = check_backend(kind)
 
 
 def check_backend(kind: str) -> str:
@@ -21,15 +21,15 @@ def check_backend(kind: str) -> str:
 
 def draw(canvas: Any) -> None:
     """Draw what a view of the kind that was chosen would show."""
-    if _chosen == "live":
+    if _kind == "live":
         canvas.strokes()
     else:
         canvas.frame()
 
 
-def view(panel: Any, canvas: Any) -> Any:
+def make_view(panel: Any, canvas: Any) -> Any:
     """A view of the panel, whose canvas is drawn: of the kind that was chosen, or plain where anywidget is missing."""
-    if _chosen == "live":
+    if _kind == "live":
         try:
             from blocklab_course.panel.live_view import LiveView
         except ModuleNotFoundError as missing:

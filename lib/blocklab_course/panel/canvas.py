@@ -22,7 +22,7 @@ from matplotlib.text import Annotation
 from PIL import Image
 
 from blocklab_course.panel.display_list import DisplayList, Drawing
-from blocklab_course.panel.recording_renderer import RecordingRenderer, has_cells
+from blocklab_course.panel.recording_renderer import RecordingRenderer, is_scalable_image
 
 DPI = 100
 """Dots per inch at which a figure of 10 x 4 inches is as wide as 1000 CSS pixels."""
@@ -48,10 +48,10 @@ class Canvas:
         self._pixels = np.asarray(self._renderer.buffer_rgba())
         self.records = DisplayList()
         self._recorder: RecordingRenderer | None = None
-        self._forget()
+        self._invalidate()
 
     def frame(self) -> np.ndarray:
-        self._settle()
+        self._drop_stale()
         if self._background is None:
             self._draw_background()
         else:
@@ -61,87 +61,89 @@ class Canvas:
         return self._pixels
 
     def strokes(self) -> Drawing:
-        self._settle()
+        self._drop_stale()
         if self._recorder is None:
             self._recorder = RecordingRenderer(*self.figure.bbox.size, self.figure.dpi, self.records)
         if self._rest is None:
-            self._record_rest()
-        moving = [self._recorder.strokes_of(partial(RecordingRenderer.draw, artist=artist)) for artist in self._holes]
+            self._record_static()
+        moving = [
+            self._recorder.strokes_of(partial(RecordingRenderer.draw, artist=artist)) for artist in self._moving_artists
+        ]
         drawing = Drawing(self._rest, moving)
-        self.records.keep(drawing)
+        self.records.trim(drawing)
         return drawing
 
     @property
-    def holes(self) -> list[Artist]:
+    def moving_artists(self) -> list[Artist]:
         """The moving artists, in the order of the lists of strokes that `strokes` returned last."""
-        return self._holes
+        return self._moving_artists
 
     def still(self, scale: float) -> np.ndarray:
         """The same picture drawn from nothing, with nothing animated: what is saved, and what frames are held to."""
         dpi, self.figure.dpi = self.figure.dpi, DPI * scale
         try:
             renderer = RendererAgg(*self.figure.bbox.size, self.figure.dpi)
-            with resting([artist for artist in parts(self.figure) if artist.get_animated()]):
+            with without_animation([artist for artist in parts(self.figure) if artist.get_animated()]):
                 self.figure.draw(renderer)
         finally:
             self.figure.dpi = dpi
-            self._forget()
+            self._invalidate()
         return np.asarray(renderer.buffer_rgba())
 
-    def _forget(self) -> None:
+    def _invalidate(self) -> None:
         """Draw all anew, as pixels and as strokes, when they are asked for."""
-        self._resting: list[Artist] | None = None
+        self._static_artists: list[Artist] | None = None
         self._background: np.ndarray | None = None
         self._rest: int | None = None
 
-    def _settle(self) -> None:
+    def _drop_stale(self) -> None:
         # Whichever of the two is drawn takes the flags down, so a flag that is up is the end of both.
-        if self._resting is None or self._disturbed():
-            self._forget()
+        if self._static_artists is None or self._is_stale():
+            self._invalidate()
 
     def _draw_background(self) -> None:
         self._renderer.clear()
         self._tape.rewind()
-        with self._drawing_all() as (moving, _still), marking(moving, self._tape.mark):
+        with self._draw_everything() as (moving, _still), override_draw(moving, self._tape.mark):
             self.figure.draw(self._tape)
         self._background = self._pixels.copy()
 
-    def _record_rest(self) -> None:
-        self._holes: list[Artist] = []
+    def _record_static(self) -> None:
+        self._moving_artists: list[Artist] = []
 
-        def hole(artist: Artist, recorder: RecordingRenderer) -> None:
-            self._holes.append(artist)
-            recorder.hole()
+        def slot(artist: Artist, recorder: RecordingRenderer) -> None:
+            self._moving_artists.append(artist)
+            recorder.mark_slot()
 
-        with self._drawing_all() as (moving, still):
-            images = [artist for artist in still if has_cells(artist)]
-            with marking(moving, hole), marking(images, lambda image, recorder: recorder.draw(image)):
+        with self._draw_everything() as (moving, still):
+            images = [artist for artist in still if is_scalable_image(artist)]
+            with override_draw(moving, slot), override_draw(images, lambda image, recorder: recorder.draw(image)):
                 strokes = self._recorder.strokes_of(self.figure.draw)
         self._rest = self.records.number(("rest", tuple(strokes)))
 
     @contextmanager
-    def _drawing_all(self) -> Iterator[tuple[list[Artist], list[Artist]]]:
+    def _draw_everything(self) -> Iterator[tuple[list[Artist], list[Artist]]]:
         """Let animated artists be drawn as if they rested; then note how all stand. Yields them, and the others."""
-        self._resting = None  # if drawing fails half way, the next one starts again
+        self._static_artists = None  # if drawing fails half way, the next one starts again
         everything = parts(self.figure)
         moving = [artist for artist in everything if artist.get_animated()]
         still = [artist for artist in everything if not artist.get_animated()]
-        with resting(moving):
+        with without_animation(moving):
             yield moving, still
         self.figure.set_layout_engine("none")
         alive = {id(part) for artist in moving for part in parts(artist)}
-        resting_now = [artist for artist in parts(self.figure) if id(artist) not in alive]
-        for artist in resting_now:
+        static = [artist for artist in parts(self.figure) if id(artist) not in alive]
+        for artist in static:
             artist.stale = False  # matplotlib leaves the flag up on what it did not draw
-        self._axes = [artist for artist in resting_now if isinstance(artist, Axes)]
-        self._moving, self._standing = moving, [standing(artist) for artist in moving]
-        self._resting = resting_now
+        self._axes = [artist for artist in static if isinstance(artist, Axes)]
+        self._moving, self._background_keys = moving, [background_key(artist) for artist in moving]
+        self._static_artists = static
 
-    def _disturbed(self) -> bool:
+    def _is_stale(self) -> bool:
         for axes in self._axes:
             axes.viewLim  # noqa: B018  settles an autoscale that was only asked for, and raises the flag if limits change
-        stale = any(artist.stale for artist in self._resting)
-        return stale or self._standing != [standing(artist) for artist in self._moving]
+        stale = any(artist.stale for artist in self._static_artists)
+        return stale or self._background_keys != [background_key(artist) for artist in self._moving]
 
 
 class Tape:
@@ -158,25 +160,25 @@ class Tape:
     def mark(self, artist: Artist, _tape: "Tape") -> None:
         """Leave a place in the order of drawing for an artist that moves."""
         self.strokes.append(type(artist).draw.__get__(artist))
-        self._covered.append(territory(artist))
+        self._covered.append(moving_bounds(artist))
 
     def __getattr__(self, name: str):
-        if name in REACH:
+        if name in BOUNDS:
             return partial(self._take, name)
         return getattr(self._renderer, name)
 
     def _take(self, name: str, *args, **options) -> None:
-        if not self._covered or not overlap(box := REACH[name](self._renderer, *args), self._covered):
+        if not self._covered or not overlaps_any(box := BOUNDS[name](self._renderer, *args), self._covered):
             getattr(self._renderer, name)(*args, **options)
             return
         # An artist may go on using its graphics context after the stroke.
-        kept = [copy_of(a) if isinstance(a, GraphicsContextBase) else a for a in args]
+        kept = [copy_gc(a) if isinstance(a, GraphicsContextBase) else a for a in args]
         self.strokes.append(lambda renderer: getattr(renderer, name)(*kept, **options))
         self._covered.append(box)
 
 
 @contextmanager
-def marking(artists: list[Artist], draw: Callable[[Artist, RendererBase], None]) -> Iterator[None]:
+def override_draw(artists: list[Artist], draw: Callable[[Artist, RendererBase], None]) -> Iterator[None]:
     """When the artists are asked to draw themselves, do this instead."""
     try:
         for artist in artists:
@@ -199,7 +201,7 @@ def parts(artist: Artist) -> list[Artist]:
 
 
 @contextmanager
-def resting(artists: list[Artist]) -> Iterator[None]:
+def without_animation(artists: list[Artist]) -> Iterator[None]:
     """Let matplotlib draw animated artists as if they were not."""
     try:
         for artist in artists:
@@ -210,70 +212,70 @@ def resting(artists: list[Artist]) -> Iterator[None]:
             artist.set_animated(True)
 
 
-def standing(artist: Artist) -> tuple:
+def background_key(artist: Artist) -> tuple:
     """What of a moving artist decides about the strokes around it: a change here needs a new background."""
-    return artist.get_zorder(), territory(artist)
+    return artist.get_zorder(), moving_bounds(artist)
 
 
-def territory(artist: Artist) -> Box:
+def moving_bounds(artist: Artist) -> Box:
     """A box that a moving artist never leaves: its clip box if it keeps to one."""
     clip = artist.get_clip_box() if artist.get_clip_on() and artist.get_agg_filter() is None else None
     if clip is None or isinstance(artist, Annotation) or artist.get_children():
         return EVERYWHERE  # the arrow of an annotation and the parts of a group have clips of their own
-    return grown(clip.extents, 1)
+    return expand(clip.extents, 1)
 
 
 # --- how far a stroke of each kind can reach, in pixels from the lower left ------------------------------------------
 
 
-def path_reach(_renderer, gc, path, transform, *_face) -> Box:
-    return within_clip(gc, grown(hull(path, transform), pen(gc, path)))
+def path_bounds(_renderer, gc, path, transform, *_face) -> Box:
+    return clip_to_gc(gc, expand(extents(path, transform), line_margin(gc, path)))
 
 
-def markers_reach(_renderer, gc, marker, marker_transform, path, transform, *_face) -> Box:
-    mark, places = hull(marker, marker_transform), hull(path, transform)
-    return within_clip(gc, grown([a + b for a, b in zip(mark, places, strict=True)], pen(gc, marker)))
+def marker_bounds(_renderer, gc, marker, marker_transform, path, transform, *_face) -> Box:
+    mark, places = extents(marker, marker_transform), extents(path, transform)
+    return clip_to_gc(gc, expand([a + b for a, b in zip(mark, places, strict=True)], line_margin(gc, marker)))
 
 
-def text_reach(renderer, gc, x, y, text, font, angle, ismath=False, mtext=None) -> Box:  # noqa: ARG001
+def text_bounds(renderer, gc, x, y, text, font, angle, ismath=False, mtext=None) -> Box:  # noqa: ARG001
     width, height, descent = renderer.get_text_width_height_descent(text, font, ismath)
     side = height / 8 + 1.5  # a letter may start a little beside its place; up and down there is only rounding
     corners = np.array([(a, b) for a in (-side, width + side) for b in (-descent - 1.5, height + 1.5)])
     c, s = cos(radians(angle)), sin(radians(angle))
     corners = corners @ [[c, s], [-s, c]] + (x, renderer.height - y)
-    return within_clip(gc, (*corners.min(0), *corners.max(0)))
+    return clip_to_gc(gc, (*corners.min(0), *corners.max(0)))
 
 
-def clip_reach(_renderer, gc, *_rest) -> Box:
-    return within_clip(gc, EVERYWHERE)
+def clip_bounds(_renderer, gc, *_rest) -> Box:
+    return clip_to_gc(gc, EVERYWHERE)
 
 
-def unknown_reach(*_args) -> Box:
+def unknown_bounds(*_args) -> Box:
     return EVERYWHERE
 
 
-REACH = {
-    "draw_path": path_reach,
-    "draw_markers": markers_reach,
-    "draw_text": text_reach,
-    "draw_tex": clip_reach,
-    "draw_image": clip_reach,
-    "draw_path_collection": clip_reach,
-    "draw_quad_mesh": clip_reach,
-    "draw_gouraud_triangles": clip_reach,
+BOUNDS = {
+    "draw_path": path_bounds,
+    "draw_markers": marker_bounds,
+    "draw_text": text_bounds,
+    "draw_tex": clip_bounds,
+    "draw_image": clip_bounds,
+    "draw_path_collection": clip_bounds,
+    "draw_quad_mesh": clip_bounds,
+    "draw_gouraud_triangles": clip_bounds,
     # What lies between these two is one image in the end, so none of it may be painted ahead of its turn.
-    "start_filter": unknown_reach,
-    "stop_filter": unknown_reach,
+    "start_filter": unknown_bounds,
+    "stop_filter": unknown_bounds,
 }
 
 
-def hull(path, transform) -> Box:
+def extents(path, transform) -> Box:
     points = transform.transform(path.vertices)
     points = points[np.isfinite(points).all(1)]
     return (*points.min(0), *points.max(0)) if len(points) else (0.0, 0.0, 0.0, 0.0)
 
 
-def pen(gc: GraphicsContextBase, path) -> float:
+def line_margin(gc: GraphicsContextBase, path) -> float:
     """How far a line reaches beyond its path, with a pixel for snapping to the grid."""
     if gc.get_sketch_params():
         return inf
@@ -281,24 +283,24 @@ def pen(gc: GraphicsContextBase, path) -> float:
     return gc.get_linewidth() * (0.71 if len(path.vertices) <= 2 else 2) + 1
 
 
-def within_clip(gc: GraphicsContextBase, box: Box) -> Box:
+def clip_to_gc(gc: GraphicsContextBase, box: Box) -> Box:
     clip = gc.get_clip_rectangle()
     if clip is None:
         return box
-    x0, y0, x1, y1 = grown(clip.extents, 1)
+    x0, y0, x1, y1 = expand(clip.extents, 1)
     return max(box[0], x0), max(box[1], y0), min(box[2], x1), min(box[3], y1)
 
 
-def grown(box, by: float) -> Box:
+def expand(box, by: float) -> Box:
     return float(box[0] - by), float(box[1] - by), float(box[2] + by), float(box[3] + by)
 
 
-def overlap(box: Box, others: list[Box]) -> bool:
+def overlaps_any(box: Box, others: list[Box]) -> bool:
     x0, y0, x1, y1 = box
     return any(x0 < b[2] and b[0] < x1 and y0 < b[3] and b[1] < y1 for b in others)
 
 
-def copy_of(gc: GraphicsContextBase) -> GraphicsContextBase:
+def copy_gc(gc: GraphicsContextBase) -> GraphicsContextBase:
     copy = GraphicsContextBase()
     copy.copy_properties(gc)
     return copy

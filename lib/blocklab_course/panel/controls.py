@@ -35,7 +35,7 @@ class Control:
     def __init__(self, value: Any, label: Label | None):
         if label is not None:
             check_label(type(self).__name__, label)
-        self.default = self._value = self.checked(value)
+        self.default = self._value = self.validate(value)
         self.label = label
         self._listening = True
 
@@ -45,23 +45,23 @@ class Control:
 
     @value.setter
     def value(self, value: Any) -> None:
-        self.move(self.checked(value))
+        self.move(self.validate(value))
 
-    def note(self, value: Any) -> None:
+    def set_silently(self, value: Any) -> None:
         """Take a value to which the reader has moved in a page that has drawn it already."""
         self._value = value
 
     def move(self, value: Any) -> None:
         """Take a value that is known to be good, tell the panel whether it is another, and show it in the widgets."""
         self._panel.check_movable()
-        changed = not same(value, self._value)
+        changed = not same_value(value, self._value)
         self._value = value
         try:
-            self._panel.moved(changed)
+            self._panel.control_moved(changed)
         finally:  # after the picture, which is what the reader waits for, and also when it failed
             self.show()
 
-    def taken(self, panel: Any) -> "Control":
+    def bound_to(self, panel: Any) -> "Control":
         """A copy that belongs to a panel: it asks `panel.check_movable()` and tells `panel.moved(changed)`."""
         live = copy.copy(self)
         live._panel = panel
@@ -76,11 +76,11 @@ class Control:
             return
         self._listening = False  # to the widgets, which would answer with this same value
         try:
-            self.set()
+            self.update_widgets()
         finally:
             self._listening = True
 
-    def follow(self, widget: widgets.Widget, trait: str, read: Callable[[Any], Any]) -> None:
+    def _observe(self, widget: widgets.Widget, trait: str, read: Callable[[Any], Any]) -> None:
         """Move when the reader moves `widget`; `read` turns what it says into a value, or into NOTHING."""
 
         def moved(change: dict) -> None:
@@ -91,7 +91,7 @@ class Control:
 
     # What a kind of control says about itself:
 
-    def checked(self, value: Any) -> Any:
+    def validate(self, value: Any) -> Any:
         """The value, or TypeError or ValueError naming what was wanted and what came."""
         raise NotImplementedError
 
@@ -128,7 +128,7 @@ class Control:
         """Make `widget`; its label is that many em wide."""
         raise NotImplementedError
 
-    def set(self) -> None:
+    def update_widgets(self) -> None:
         """Set the widgets to the value."""
         raise NotImplementedError
 
@@ -146,10 +146,10 @@ class Slider(Control):
 
     def __init__(self, start, stop, step, *, value, label: Label | None = None, log: bool = False):
         if not isinstance(log, bool):
-            raise TypeError(f"Slider wants True or False for log, got {brief(log)}")
+            raise TypeError(f"Slider wants True or False for log, got {short_repr(log)}")
         for name, number in {"start": start, "stop": stop, "step": step}.items():
             if not is_number(number) or not is_finite(number):
-                raise TypeError(f"Slider wants a finite number for {name}, got {brief(number)}")
+                raise TypeError(f"Slider wants a finite number for {name}, got {short_repr(number)}")
         if log and not (start > 0 and step > 1):
             raise ValueError(f"a logarithmic Slider wants start > 0 and step > 1, got start={start!r}, step={step!r}")
         if not log and not step > 0:
@@ -199,15 +199,15 @@ class Slider(Control):
         span = {"start": self.start, "step": self.step, "last": self.last, "log": self.log, "whole": self.whole}
         return super().spec(name) | span
 
-    def checked(self, value):
+    def validate(self, value):
         low, high = self.at(0), self.at(self.last)
         wanted = f"{'a whole number' if self.whole else 'a number'} from {low} to {high} in steps of " + (
             f"times {self.step}" if self.log else f"{self.step}"
         )
         if not is_number(value) or (self.whole and not isinstance(value, Integral)):
-            raise TypeError(f"Slider wants {wanted}, got {brief(value)} ({type(value).__name__})")
+            raise TypeError(f"Slider wants {wanted}, got {short_repr(value)} ({type(value).__name__})")
         if not (low <= value <= high) or not math.isclose(near := self.nearest(value), value, rel_tol=1e-9):
-            raise ValueError(f"Slider wants {wanted}, got {brief(value)}")
+            raise ValueError(f"Slider wants {wanted}, got {short_repr(value)}")
         return near
 
     def stops(self):
@@ -239,11 +239,11 @@ class Slider(Control):
         step = None if self.log else self.step
         layout = widgets.Layout(width=f"{BOX}em", flex="0 0 auto", margin="2px 0 2px 6px")
         box = kind(value=low, min=low, max=high, step=step, layout=layout)
-        self.follow(slider, "value", self.nearest)
-        self.follow(box, "value", self.nearest)
-        self.widget = group([slider, box], label_width + SLIDER + BOX)
+        self._observe(slider, "value", self.nearest)
+        self._observe(box, "value", self.nearest)
+        self.widget = control_row([slider, box], label_width + SLIDER + BOX)
 
-    def set(self):
+    def update_widgets(self):
         self.slider.value = self.box.value = self.value
 
 
@@ -259,7 +259,7 @@ class Choice(Control):
     def __init__(self, options: dict[Label, Any], value: Any, label: Label | None = None):
         kind = type(self).__name__
         if not isinstance(options, dict):
-            raise TypeError(f"{kind} wants a dict from labels to values, got {brief(options)}")
+            raise TypeError(f"{kind} wants a dict from labels to values, got {short_repr(options)}")
         if not options:
             raise ValueError(f"{kind} wants at least one option, got none")
         self.options = dict(options)
@@ -271,12 +271,12 @@ class Choice(Control):
                 raise ValueError(f"{kind} wants another label for each option, got {twice[0]!r} twice")
         for number, each in enumerate(self.options.values()):
             if self.index(each) != number:
-                raise ValueError(f"{kind} wants another value for each option, got {brief(each)} twice")
+                raise ValueError(f"{kind} wants another value for each option, got {short_repr(each)} twice")
         super().__init__(value, label)
 
     def index(self, value: Any) -> int | None:
         """The number of the option with this value; True is not 1 here."""
-        return next((number for number, each in enumerate(self.options.values()) if same(each, value)), None)
+        return next((number for number, each in enumerate(self.options.values()) if same_value(each, value)), None)
 
     def place_of(self, value):
         index = self.index(value)
@@ -291,10 +291,12 @@ class Choice(Control):
     def spec(self, name):
         return super().spec(name) | {"options": [str(label) for label in self.options]}
 
-    def checked(self, value):
+    def validate(self, value):
         if self.index(value) is None and value is not None:
-            wanted = ", ".join(map(brief, self.options.values()))
-            raise ValueError(f"{type(self).__name__} wants one of {wanted}, or None for no choice, got {brief(value)}")
+            wanted = ", ".join(map(short_repr, self.options.values()))
+            raise ValueError(
+                f"{type(self).__name__} wants one of {wanted}, or None for no choice, got {short_repr(value)}"
+            )
         return value
 
     def stops(self):
@@ -307,7 +309,7 @@ class Choice(Control):
 
     def build(self, title, label_width):
         labels = [str(label) for label in self.options]
-        if sum(map(width_of, labels)) + 2 * len(labels) <= MOST_BUTTONS:
+        if sum(map(text_width, labels)) + 2 * len(labels) <= MOST_BUTTONS:
             # The description of buttons would stand above them; a label of its own stands beside them.
             aligned = widgets.Layout(
                 width=f"{label_width}em", display="flex", justify_content="flex-end", margin="2px 4px 2px 0"
@@ -315,18 +317,18 @@ class Choice(Control):
             buttons = widgets.ToggleButtons(options=labels, index=None, layout=widgets.Layout(margin="0"))
             buttons.style.button_width = "auto"
             parts = [widgets.Label(title, layout=aligned), buttons]
-            width = label_width + sum(map(width_of, labels)) + 2 * len(labels)
+            width = label_width + sum(map(text_width, labels)) + 2 * len(labels)
         else:
-            width = label_width + max(map(width_of, labels)) + 3
+            width = label_width + max(map(text_width, labels)) + 3
             layout = widgets.Layout(width=f"{width}em", max_width="100%", margin="2px 0")
             buttons = widgets.Dropdown(options=labels, index=None, description=title, layout=layout)
             buttons.style.description_width = f"{label_width}em"
             parts = [buttons]
         values = tuple(self.options.values())
-        self.follow(buttons, "index", lambda index: NOTHING if index is None else values[index])
-        self.widget = group(parts, label_width + SLIDER + BOX if width < label_width + SLIDER + BOX else None)
+        self._observe(buttons, "index", lambda index: NOTHING if index is None else values[index])
+        self.widget = control_row(parts, label_width + SLIDER + BOX if width < label_width + SLIDER + BOX else None)
 
-    def set(self):
+    def update_widgets(self):
         self.buttons.index = self.index(self.value)
 
 
@@ -336,9 +338,9 @@ class Toggle(Control):
     def __init__(self, value: bool, label: Label | None = None):
         super().__init__(value, label)
 
-    def checked(self, value):
+    def validate(self, value):
         if not isinstance(value, bool):
-            raise TypeError(f"Toggle wants True or False, got {brief(value)} ({type(value).__name__})")
+            raise TypeError(f"Toggle wants True or False, got {short_repr(value)} ({type(value).__name__})")
         return value
 
     def stops(self):
@@ -359,10 +361,10 @@ class Toggle(Control):
 
     def build(self, title, label_width):  # noqa: ARG002  the text stands behind the box
         box = widgets.Checkbox(description=title, indent=False, layout=widgets.Layout(width="auto", margin="2px 0"))
-        self.follow(box, "value", bool)
-        self.widget = group([box])
+        self._observe(box, "value", bool)
+        self.widget = control_row([box])
 
-    def set(self):
+    def update_widgets(self):
         self.box.value = self.value
 
 
@@ -377,7 +379,7 @@ def is_finite(number: Real) -> bool:
         return False
 
 
-def same(one: Any, other: Any) -> bool:
+def same_value(one: Any, other: Any) -> bool:
     """Whether two values are one choice: 1 is not True, and an array, whose == says many things, is only itself."""
     if one is other:
         return True
@@ -389,12 +391,12 @@ def same(one: Any, other: Any) -> bool:
 
 def check_label(kind: str, label: Any, what: str = "a label") -> None:
     if not isinstance(label, Text | str):
-        raise TypeError(f"{kind} wants a Text or a str for {what}, got {brief(label)}")
+        raise TypeError(f"{kind} wants a Text or a str for {what}, got {short_repr(label)}")
     if isinstance(label, str) and not label.strip():
         raise ValueError(f"{kind} wants {what} that says something, got {label!r}")
 
 
-def brief(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """A value in one short line, whatever its repr is."""
     try:
         shown = " ".join(repr(value).split())
@@ -403,13 +405,13 @@ def brief(value: Any) -> str:
     return shown if len(shown) <= 80 else f"{shown[:79]}…"
 
 
-def group(parts: list[widgets.Widget], width: float | None = None) -> widgets.HBox:
+def control_row(parts: list[widgets.Widget], width: float | None = None) -> widgets.HBox:
     """The widgets of one control in a row, so many em wide, or as wide as they are; narrower where the page is."""
     wide = "auto" if width is None else f"calc({width}em + 10px)"
     layout = widgets.Layout(width=wide, max_width="100%", margin="0 12px 0 0", align_items="center", overflow="visible")
     return widgets.HBox(parts, layout=layout)
 
 
-def width_of(label: str) -> float:
+def text_width(label: str) -> float:
     """The width of a label in em, a little generous: a Chinese character takes one, a Latin letter about half."""
     return round(sum(1.0 if east_asian_width(c) in "WF" else 0.56 for c in label) + 0.8, 1)

@@ -25,7 +25,7 @@ SHADES = {palette.shade(colour, light): (colour, light) for colour in NAMES for 
 """The colour and the light that a shade is of."""
 
 
-def css(fill: Colour | None, line: Colour | None, pen: str, smooth: bool = True) -> str:
+def style(fill: Colour | None, line: Colour | None, pen: str, smooth: bool = True) -> str:
     """A face and an outline, either of which may be None. How the line is drawn is what `pen` says."""
     said = [f"fill:{colour(fill)}" + opacity("fill", fill) if fill else "fill:none"]
     if line:
@@ -33,12 +33,12 @@ def css(fill: Colour | None, line: Colour | None, pen: str, smooth: bool = True)
     return ";".join(said + ["shape-rendering:crispEdges"] * (not smooth))
 
 
-def is_line(style: str) -> bool:
+def can_merge(style: str) -> bool:
     """Whether two lines of this style may as well be one: it has no face, and hides what is under it."""
     return style.startswith("fill:none") and "opacity" not in style
 
 
-def pen(width: float, dashes: tuple[float, ...] | None, cap: str, join: str) -> str:
+def stroke_style(width: float, dashes: tuple[float, ...] | None, cap: str, join: str) -> str:
     """The width, where a dash pattern starts, its lengths: in tenths of a CSS pixel."""
     said = [f"stroke-width:{width:.4g}"]
     if dashes:

@@ -7,8 +7,8 @@ A record is a tuple: its kind, then what belongs to that kind. As JSON it is a l
     ("path", style, clip, d[, hatch])             ("marks", style, clip, d, (x, y, x, y, …))
     ("text", style, clip, transform, (glyph, x, y, glyph, x, y, …), string)
     ("image", clip, x, y, width, height, smooth, url)
-    ("rest", (stroke, stroke, 0, stroke, …))      each 0 is a hole that a moving artist fills
-    ("handles", ((hole, control, …), …))          what can be touched, see `touch`
+    ("rest", (stroke, stroke, 0, stroke, …))      each 0 is a slot that a moving artist fills
+    ("handles", ((slot, control, …), …))          what can be touched, see `touch`
 
 style, clip, hatch, glyph and stroke are numbers of records; clip 0 is none. Lengths are whole tenths of a CSS pixel,
 from the upper left corner; in glyphs, thousandths of an em.
@@ -40,7 +40,7 @@ class DisplayList:
         if known is None:
             known = self._numbers[record] = next(self._next)
             self._records[known] = record
-            self._characters += characters(record)
+            self._characters += count_characters(record)
         return known
 
     def __getitem__(self, number: int) -> tuple:
@@ -59,10 +59,10 @@ class DisplayList:
             number = waiting.pop()
             if number not in used and number not in known:
                 used.add(number)
-                waiting += parts(self._records[number])
+                waiting += references(self._records[number])
         return used
 
-    def keep(self, drawing: "Drawing") -> None:
+    def trim(self, drawing: "Drawing") -> None:
         """If there are too many characters, forget all but what a drawing uses."""
         if self._characters > self._limit:
             self.forget_all_but(drawing.uses(self))
@@ -70,13 +70,13 @@ class DisplayList:
     def forget_all_but(self, used: set[int]) -> None:
         self._records = {number: self._records[number] for number in sorted(used)}
         self._numbers = {record: number for number, record in self._records.items()}
-        self._characters = sum(map(characters, self._numbers))
+        self._characters = sum(map(count_characters, self._numbers))
         self.memo.clear()
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A state of a picture: the record of what rests in it, and the strokes that fill each of its holes."""
+    """A state of a picture: the record of what rests in it, and the strokes that fill each of its slots."""
 
     rest: int
     moving: list[list[int]]
@@ -86,7 +86,7 @@ class Drawing:
         return records.used_by([self.rest, *chain.from_iterable(self.moving)], known)
 
 
-def parts(record: tuple) -> list[int]:
+def references(record: tuple) -> list[int]:
     """The numbers that a record mentions."""
     kind, *rest = record
     if kind == "rest":
@@ -121,7 +121,7 @@ def renumber(record: tuple, number: Callable[[int], int]) -> tuple:
     return (kind, *new(rest[:1]), *rest[1:]) if kind == "image" else record
 
 
-def characters(record: tuple) -> int:
+def count_characters(record: tuple) -> int:
     """About how long a record is as JSON: five characters for a number."""
     return sum(
         len(part) if isinstance(part, str) else 5 * len(part) if isinstance(part, tuple) else 5 for part in record

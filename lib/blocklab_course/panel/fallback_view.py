@@ -7,8 +7,8 @@ import ipywidgets as widgets
 
 from blocklab_course.panel import view
 from blocklab_course.panel.canvas import DPI, Canvas, jpeg
-from blocklab_course.panel.controls import Toggle, width_of
-from blocklab_course.panel.messages import GUESS_FIRST, RESET, RUN_THE_CELL, SKIP
+from blocklab_course.panel.controls import Toggle, text_width
+from blocklab_course.panel.messages import PREDICT_FIRST, RESET, RUN_THE_CELL, SKIP
 from blocklab_course.panel.prediction import SKIPPED
 
 QUALITY = 85
@@ -38,7 +38,7 @@ class FallbackView:
         unanswered.add_class("blocklab-unanswered")
         titles = {name: control.title(name) for name, control in controls.items()}
         sliding = [title for name, title in titles.items() if not isinstance(controls[name], Toggle)]
-        widest = max(map(width_of, sliding), default=0)
+        widest = max(map(text_width, sliding), default=0)
         for name, control in controls.items():
             control.build(titles[name], widest)
             control.show()
@@ -47,57 +47,57 @@ class FallbackView:
         )
         button.on_click(lambda _button: reset())
         self.bar = row([*(control.widget for control in controls.values()), *([button] if controls else [])], width)
-        self.guess = panel.guess
-        asked = [] if self.guess is None else self._question(panel, widest, width)
+        self.prediction = panel.prediction
+        question = [] if self.prediction is None else self._build_question(panel, widest, width)
         self.root = widgets.VBox(
-            [*asked, self.bar, self.image, self.line, unanswered],
+            [*question, self.bar, self.image, self.line, unanswered],
             layout=widgets.Layout(max_width="100%", overflow="hidden"),
         )
         self.root.add_class("blocklab-panel")
         self.show(canvas, panel.line)
 
-    def _question(self, panel: Any, label_width: float, width: str) -> list[widgets.Widget]:
+    def _build_question(self, panel: Any, label_width: float, width: str) -> list[widgets.Widget]:
         """The guess with a button to skip it, and what is said of it; until then nothing else moves."""
-        self.guess.build(self.guess.title("guess"), label_width)
+        self.prediction.build(self.prediction.title("guess"), label_width)
         skip = widgets.Button(description=str(SKIP), layout=widgets.Layout(width="auto", margin="2px 0"))
         skip.add_class("blocklab-skip")
         skip.on_click(lambda _button: panel.answer(SKIPPED))
         self.explanation = widgets.HTML(layout=widgets.Layout(width=width, max_width="100%", margin="0 2px"))
-        self.asked = row([self.guess.widget, skip], width)
-        if self.guess.choice is None:
+        self.question = row([self.prediction.widget, skip], width)
+        if self.prediction.choice is None:
             self._lock(True)
-            self._tell(str(GUESS_FIRST))
+            self._explain(str(PREDICT_FIRST))
         else:
-            self.answered(self.guess.choice)
-        return [self.asked, self.explanation]
+            self.show_answer(self.prediction.choice)
+        return [self.question, self.explanation]
 
-    def answered(self, choice: int) -> None:
+    def show_answer(self, choice: int) -> None:
         self._lock(False)
-        self._tell(self.guess.judgement(choice))
+        self._explain(self.prediction.feedback(choice))
 
     def _lock(self, locked: bool) -> None:
-        for part, off in ((self.bar, locked), (self.asked, not locked)):
-            for widget in view.tree(part):
+        for part, off in ((self.bar, locked), (self.question, not locked)):
+            for widget in view.walk(part):
                 if widget.has_trait("disabled"):
                     widget.disabled = off
 
-    def _tell(self, words: str) -> None:
-        self.explanation.value = f'<div style="{view.WORDS}">{escape(words)}</div>'
+    def _explain(self, words: str) -> None:
+        self.explanation.value = f'<div style="{view.TEXT_STYLE}">{escape(words)}</div>'
 
     def show(self, canvas: Canvas, line: str) -> None:
         self.image.value = jpeg(canvas.frame(), QUALITY)  # first, because it is what the reader waits for
-        self._say(line)
+        self._set_line(line)
 
     def fail(self, line: str) -> None:
-        self._say(line, "color: var(--jp-error-color1, #b00020)")
+        self._set_line(line, "color: var(--jp-error-color1, #b00020)")
 
-    def _say(self, line: str, style: str = "") -> None:
+    def _set_line(self, line: str, style: str = "") -> None:
         # "status" makes a screen reader read the line when it changes.
-        self.line.value = f'<div role="status" style="{view.WORDS} {style}">{escape(line)}</div>'
+        self.line.value = f'<div role="status" style="{view.TEXT_STYLE} {style}">{escape(line)}</div>'
 
     def close(self) -> None:
-        view.close(self.root)
-        for control in (*self.controls, *([] if self.guess is None else [self.guess])):
+        view.close_all(self.root)
+        for control in (*self.controls, *([] if self.prediction is None else [self.prediction])):
             control.widget = None
 
 

@@ -37,7 +37,7 @@ Bar = tuple[int, int, int, int]
 """Left, bottom, width and height of a bar of a formula, of a fraction or a root, in thousandths of an em."""
 
 
-def plain(text: str, prop: FontProperties, dpi: float, features, language) -> list[Letter]:
+def layout_text(text: str, prop: FontProperties, dpi: float, features, language) -> list[Letter]:
     """The letters of a line without formulas."""
     font, points = get_font(fontManager._find_fonts_by_props(prop)), prop.get_size_in_points()
     font.clear()
@@ -51,7 +51,7 @@ def plain(text: str, prop: FontProperties, dpi: float, features, language) -> li
     return [Letter(each, glyph, 1, round(x * pixel), round(y * pixel)) for each, glyph, x, y in placed]
 
 
-def formula(text: str, prop: FontProperties, dpi: float) -> tuple[list[Letter], list[Bar]]:
+def layout_formula(text: str, prop: FontProperties, dpi: float) -> tuple[list[Letter], list[Bar]]:
     """The letters and bars of a line with formulas."""
     parse, points = PARSER.parse(text, dpi, prop), prop.get_size_in_points()
     pixel = EM / (points * dpi / 72)
@@ -59,10 +59,10 @@ def formula(text: str, prop: FontProperties, dpi: float) -> tuple[list[Letter], 
     for font, size, code, *glyph, x, y in parse.glyphs:  # matplotlib 3.10 does not say which glyph
         number = glyph[0] if glyph else font.get_char_index(code)
         letters.append(Letter(font, number, size / points, round(x * pixel), round(y * pixel)))
-    return letters, [tuple(round(side * pixel) for side in thickened(*rectangle)) for rectangle in parse.rects]
+    return letters, [tuple(round(side * pixel) for side in thicken(*rectangle)) for rectangle in parse.rects]
 
 
-def thickened(x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
+def thicken(x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
     """A bar is never thinner than a pixel, as in Agg."""
     wide, high = max(width, 1), max(height, 1)
     return x - (wide - width) / 2, y - (high - height) / 2, wide, high
@@ -76,7 +76,7 @@ def outline(font: FT2Font, glyph: int, share: float) -> str:
     return relative(corners * (share, -share), codes)
 
 
-def bar(width: int, height: int) -> str:
+def bar_outline(width: int, height: int) -> str:
     """The shape of a bar, from its lower left corner."""
     corners = [(0, 0), (width, 0), (width, -height), (0, -height), (0, 0)]
     return relative(np.array(corners), [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY])

@@ -16,11 +16,11 @@ class Run(NamedTuple):
     request: str
 
 
-_shown: dict[str, tuple[str, list[Any]]] = {}
+_panels_by_cell: dict[str, tuple[str, list[Any]]] = {}
 """Of every cell the latest request that showed a panel, and the panels that it showed."""
 
 
-def run_now() -> Run | None:
+def current_run() -> Run | None:
     """None where no front end says which cell it runs: nbclient, a terminal."""
     request = _request()
     metadata = request.get("metadata") or {}
@@ -38,24 +38,24 @@ def _request() -> dict:
     return getattr(get_ipython(), "get_parent", dict)() or {}
 
 
-def enter(panel: Any) -> list[Any]:
+def register(panel: Any) -> list[Any]:
     """Note that a panel is shown now, and return those that no cell shows any more."""
-    run = run_now()
+    run = current_run()
     if run is None:
         return []
-    request, panels = _shown.get(run.cell, (None, []))
+    request, panels = _panels_by_cell.get(run.cell, (None, []))
     if request == run.request:
         panels.append(panel)
         return []
-    _shown[run.cell] = (run.request, [panel])
+    _panels_by_cell[run.cell] = (run.request, [panel])
     return [gone for gone in panels if not is_shown(gone)]
 
 
 def is_shown(panel: Any) -> bool:
-    return any(panel is other for _, panels in _shown.values() for other in panels)
+    return any(panel is other for _, panels in _panels_by_cell.values() for other in panels)
 
 
-def leave(panel: Any) -> None:
+def unregister(panel: Any) -> None:
     """Forget a panel that was closed."""
-    for _, panels in _shown.values():
+    for _, panels in _panels_by_cell.values():
         panels[:] = [other for other in panels if other is not panel]

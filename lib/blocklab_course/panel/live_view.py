@@ -46,10 +46,10 @@ class LiveView:
         self._sent: set[int] = set()
         self._setting = False
         first = {"kind": "state", "at": panel.places, **self._packet(canvas, panel.line)}
-        self.root = Live(spec=spec(panel, canvas), first=first, at=panel.places, guessed=chosen(panel))
-        self.root.observe(self._followed, "at")
+        self.root = Live(spec=spec(panel, canvas), first=first, at=panel.places, guessed=chosen_option(panel))
+        self.root.observe(self._on_moved, "at")
         self.root.observe(lambda change: panel.answer(change["new"]), "guessed")
-        self.root.on_msg(self._asked)
+        self.root.on_msg(self._on_message)
 
     def show(self, canvas: Canvas, line: str) -> None:
         """The state where the panel stands now, moved by code."""
@@ -58,11 +58,11 @@ class LiveView:
     def fail(self, line: str) -> None:
         self._push({"line": line, "failed": True})
 
-    def answered(self, choice: int) -> None:
+    def show_answer(self, choice: int) -> None:
         self.root.guessed = choice
 
     def close(self) -> None:
-        view.close(self.root)
+        view.close_all(self.root)
 
     def _push(self, packet: dict) -> None:
         places = self._panel.places
@@ -73,21 +73,21 @@ class LiveView:
         finally:
             self._setting = False
 
-    def _followed(self, change: dict) -> None:
-        if not self._setting and self._panel.knows(change["new"]):
-            self._panel.follow(change["new"])
+    def _on_moved(self, change: dict) -> None:
+        if not self._setting and self._panel.is_valid_state(change["new"]):
+            self._panel.sync(change["new"])
 
-    def _asked(self, _widget: anywidget.AnyWidget, asked: Any, _buffers: list) -> None:
+    def _on_message(self, _widget: anywidget.AnyWidget, asked: Any, _buffers: list) -> None:
         """Answer a question. What is not one of ours is none."""
-        if not isinstance(asked, dict) or asked.get("kind") != "ask" or not self._panel.knows(asked.get("at")):
+        if not isinstance(asked, dict) or asked.get("kind") != "ask" or not self._panel.is_valid_state(asked.get("at")):
             return
         began, places, ahead = perf_counter(), asked["at"], bool(asked.get("ahead"))
         answer = {"kind": "state", "at": places, "ahead": ahead}
         try:
-            with self._panel.standing_at(places) as (canvas, line):
+            with self._panel.at_state(places) as (canvas, line):
                 answer |= self._packet(canvas, line, whole=bool(asked.get("whole")))
         except BaseException as error:
-            answer |= {"line": self._panel.excuse(error, self._panel.values_at(places)), "failed": True}
+            answer |= {"line": self._panel.error_line(error, self._panel.values_at(places)), "failed": True}
             if not ahead or not isinstance(error, Exception):
                 raise
         finally:
@@ -96,7 +96,7 @@ class LiveView:
     def _packet(self, canvas: Canvas, line: str, whole: bool = False) -> dict:
         """A state as it is sent: its drawing, and the records that the page has not been given yet."""
         drawing = canvas.strokes()
-        touched = handles(canvas.holes, self._panel.controls, canvas.figure.bbox.height)
+        touched = handles(canvas.moving_artists, self._panel.controls, canvas.figure.bbox.height)
         handled = canvas.records.number(("handles", touched))
         known = set() if whole else self._sent
         new = drawing.uses(canvas.records, known) | ({handled} - known)
@@ -107,11 +107,11 @@ class LiveView:
         return {"line": line, "rest": drawing.rest, "moving": drawing.moving, "handles": handled, "new": records}
 
 
-def chosen(panel: Any) -> int | None:
-    return None if panel.guess is None else panel.guess.choice
+def chosen_option(panel: Any) -> int | None:
+    return None if panel.prediction is None else panel.prediction.choice
 
 
-def smallest_letter(figure: Figure) -> float:
+def smallest_font(figure: Figure) -> float:
     """The size of the smallest letters of a picture, in CSS pixels."""
     sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
     return min(sizes, default=10) * DPI / 72
@@ -122,10 +122,10 @@ def spec(panel: Any, canvas: Canvas) -> dict:
     width, height = panel.size
     return {
         "size": [round(width * DPI), round(height * DPI)],
-        "smallest": smallest_letter(canvas.figure),
+        "smallest": smallest_font(canvas.figure),
         "language": i18n.get_language(),
         "ahead": os.environ.get(AHEAD) != "0",
         "controls": [control.spec(name) for name, control in panel.controls.items()],
-        "guess": None if panel.guess is None else panel.guess.spec(),
+        "guess": None if panel.prediction is None else panel.prediction.spec(),
         "words": {name: str(text) for name, text in WORDS.items()},
     }

@@ -2,24 +2,24 @@
 
 from blocklab_course.i18n import Text
 
-JOINED = Text(en="{first} {second}", zh="{first}{second}")
+TWO_SENTENCES = Text(en="{first} {second}", zh="{first}{second}")
 """Two sentences in a row."""
 
 RUN_THE_CELL = Text(en="Run the cell to move it.", zh="运行这个单元格，就可以移动滑块。")
-PLAIN_WAY = Text(
+TRY_FALLBACK = Text(
     en='If it stays a picture after that, change the first cell to begin("en", panels="plain") and run both.',
     zh='运行之后还是一张不动的图，就把第一个单元格改成 begin("zh", panels="plain")，再把两个单元格都运行一遍。',
 )
 RESET = Text(en="Reset", zh="重置")
 SKIP = Text(en="Skip", zh="跳过")
-GUESS_FIRST = Text(en="Choose what you expect; then everything can be moved.", zh="先猜：选一个答案，再动手。")
+PREDICT_FIRST = Text(en="Choose what you expect; then everything can be moved.", zh="先猜：选一个答案，再动手。")
 
 WORDS = {
     "reset": RESET,
     "play": Text(en="Play", zh="播放"),
     "pause": Text(en="Stop", zh="停下"),
     "skip": SKIP,
-    "guess_first": GUESS_FIRST,
+    "guess_first": PREDICT_FIRST,
     "gone": Text(
         en="The kernel does not answer. What has been seen can still be shown; run the cell again for the rest.",
         zh="内核没有应答。看过的状态还能显示；要看其余的，请重新运行这个单元格。",

@@ -496,7 +496,7 @@ function filled(node, { style, ...attributes } = {}, children = []) {
 
 /** The strokes of a state as SVG. Another state touches only the strokes that differ. */
 class Picture {
-  holes = []; // one group for each moving artist
+  slots = []; // one group for each moving artist
   #defined = new Map(); // number: clip path or hatch
   #numbers = new WeakMap(); // the stroke that an element draws
   #state = null;
@@ -525,14 +525,14 @@ class Picture {
     if (state === this.#state) return;
     if (state.rest !== this.#state?.rest) {
       this.#lay(this.layer, this.records.get(state.rest)[1]);
-      this.holes = [...this.layer.children].filter((node) => this.#numbers.get(node) === 0);
+      this.slots = [...this.layer.children].filter((node) => this.#numbers.get(node) === 0);
     }
-    this.holes.forEach((hole, i) => this.#lay(hole, state.moving[i] ?? []));
+    this.slots.forEach((slot, i) => this.#lay(slot, state.moving[i] ?? []));
     this.#state = state;
     if (this.#defined.size > 100) this.#forget(state);
   }
 
-  /** Make `parent` hold these strokes in this order, 0 being a hole; those that stand there already stay untouched. */
+  /** Make `parent` hold these strokes in this order, 0 being a slot; those that stand there already stay untouched. */
   #lay(parent, numbers) {
     const standing = new Map(numbers.map((number) => [number, []])); // its elements, in order
     for (const node of [...parent.children]) standing.get(this.#numbers.get(node))?.push(node) ?? node.remove();
@@ -546,7 +546,7 @@ class Picture {
     for (const spare of standing.values()) spare.forEach((node) => node.remove());
   }
 
-  /** A new element for a stroke or a hole. */
+  /** A new element for a stroke or a slot. */
   #draw(number) {
     const record = this.records.get(number) ?? [];
     const [kind] = record;
@@ -576,7 +576,7 @@ class Picture {
       const look = { preserveAspectRatio: "none", style: smooth ? "" : "image-rendering:pixelated" };
       return svg("image", { x, y, width, height, href, ...look, "clip-path": this.#clip(clip) });
     }
-    return svg("g"); // a hole; a kind that this player does not know draws nothing
+    return svg("g"); // a slot; a kind that this player does not know draws nothing
   }
 
   #css(style) { return this.records.get(style)[1]; }

@@ -18,9 +18,9 @@ from blocklab_course import i18n
 from blocklab_course.i18n import Text
 from blocklab_course.panel import backend, live_panels
 from blocklab_course.panel.canvas import DPI, Canvas, png
-from blocklab_course.panel.controls import Control, brief, is_number
-from blocklab_course.panel.prediction import Prediction, report
-from blocklab_course.panel.view import VIEW, still, view_of
+from blocklab_course.panel.controls import Control, is_number, short_repr
+from blocklab_course.panel.prediction import Prediction, notify
+from blocklab_course.panel.view import VIEW, still_page, view_data
 
 LIVE_SCALE, SAVED_SCALE = 1, 2
 """Pixels per CSS pixel, of a frame and of a saved picture. At 2 a frame is sharper on some screens, but the browser
@@ -61,19 +61,19 @@ class Panel:
 
     def __init__(self, picture: Callable, size: tuple[float, float] = (10, 4), **controls: Control):
         if not callable(picture):
-            raise TypeError(f"Panel wants a picture, a function that is given the figure, got {brief(picture)}")
+            raise TypeError(f"Panel wants a picture, a function that is given the figure, got {short_repr(picture)}")
         for name, control in controls.items():
             if not isinstance(control, Control):
-                raise TypeError(f"Panel wants a Slider, Choice, Toggle or Guess for {name}, got {brief(control)}")
-        self.size = checked_size(size)
-        taken = {name: control.taken(self) for name, control in controls.items()}
+                raise TypeError(f"Panel wants a Slider, Choice, Toggle or Guess for {name}, got {short_repr(control)}")
+        self.size = check_size(size)
+        taken = {name: control.bound_to(self) for name, control in controls.items()}
         self.controls = {name: control for name, control in taken.items() if not isinstance(control, Prediction)}
-        self.guess = the_only([control for control in taken.values() if isinstance(control, Prediction)])
+        self.prediction = the_only([control for control in taken.values() if isinstance(control, Prediction)])
         self._language, self._font = i18n.get_language(), matplotlib.rcParams["font.family"]
         self._picture: Callable | None = picture
         self._canvas: Canvas | None = None
         self._view: FallbackView | LiveView | None = None
-        self._held = self._drawing = False
+        self._batching = self._is_drawing = False
         self._redraw()
 
     @property
@@ -87,7 +87,7 @@ class Panel:
     @property
     def line(self) -> str:
         """What the text under the picture says now."""
-        if self._followed:
+        if self._stale:
             with suppress(Exception):  # which the line tells
                 self._redraw()
         return self._line
@@ -99,7 +99,7 @@ class Panel:
     @property
     def canvas(self) -> Canvas:
         """The figure, drawn as the controls stand."""
-        if self._canvas is None or self._stands != self.places:
+        if self._canvas is None or self._drawn_state != self.places:
             self._redraw()
         return self._canvas
 
@@ -108,8 +108,8 @@ class Panel:
         """The widgets, made when they are first asked for."""
         if self._view is None:
             canvas = self.canvas
-            with self._as_made():
-                self._view = backend.view(self, canvas)
+            with self._own_language():
+                self._view = backend.make_view(self, canvas)
             if self._failed:
                 self._view.fail(self._line)
         return self._view
@@ -117,14 +117,14 @@ class Panel:
     def move(self, **values: Any) -> None:
         """Set several controls and draw once. Raises like the controls, before any of them moves."""
         self.check_movable()
-        checked = self._checked("move", values)
-        self._held = True
+        checked = self._validate("move", values)
+        self._batching = True
         try:
             for name, value in checked.items():
                 self.controls[name].move(value)
         finally:
-            self._held = False
-        if self._due:
+            self._batching = False
+        if self._needs_redraw:
             self._redraw()
 
     def reset(self) -> None:
@@ -152,11 +152,11 @@ class Panel:
             found += [{**default, one: a, other: b} for a, b in product(first.ends(), second.ends())]
         return list({repr(values): values for values in found}.values())
 
-    def _checked(self, asked: str, values: dict[str, Any]) -> dict[str, Any]:
+    def _validate(self, asked: str, values: dict[str, Any]) -> dict[str, Any]:
         if unknown := values.keys() - self.controls.keys():
             there = ", ".join(self.controls) or "none"
             raise TypeError(f"{asked} wants the names of controls ({there}), got {', '.join(sorted(unknown))}")
-        return {name: self.controls[name].checked(value) for name, value in values.items()}
+        return {name: self.controls[name].validate(value) for name, value in values.items()}
 
     def still(self, **values: Any) -> "Panel":
         """The picture as it stands at these values, the others as they are, in a panel that has nothing to move.
@@ -164,7 +164,7 @@ class Panel:
         Raises like the controls.
         """
         self.check_movable()
-        picture, standing = self._picture, self.values | self._checked("still", values)
+        picture, standing = self._picture, self.values | self._validate("still", values)
 
         def stood(figure: Figure) -> Callable[[], str]:
             update = picture(figure)
@@ -175,12 +175,12 @@ class Panel:
 
     def answer(self, choice: int) -> None:
         """Take the reader's guess: the number of an option, or SKIPPED. Only the first one counts."""
-        if self.guess is None or self.guess.choice is not None or not self.guess.can_be(choice):
+        if self.prediction is None or self.prediction.choice is not None or not self.prediction.is_valid_choice(choice):
             return
-        self.guess.choice = choice
-        report(self._picture, self.guess, choice)
+        self.prediction.choice = choice
+        notify(self._picture, self.prediction, choice)
         if self._view is not None:
-            self._view.answered(choice)
+            self._view.show_answer(choice)
 
     # What a page that draws states itself says and asks. It names a value by its place among those that there are.
 
@@ -188,7 +188,7 @@ class Panel:
     def places(self) -> list[int]:
         return [control.place for control in self.controls.values()]
 
-    def knows(self, places: Any) -> bool:
+    def is_valid_state(self, places: Any) -> bool:
         """Whether this is a place for each control, and one that it has."""
         if not isinstance(places, list) or len(places) != len(self.controls):
             return False
@@ -200,58 +200,58 @@ class Panel:
     def values_at(self, places: list[int]) -> dict[str, Any]:
         return {name: control.at(place) for (name, control), place in zip(self.controls.items(), places, strict=True)}
 
-    def follow(self, places: list[int]) -> None:
+    def sync(self, places: list[int]) -> None:
         """Note where the reader has moved the panel: what the page knows already is not drawn here."""
         if self._picture is not None:
-            self._followed = self._followed or places != self.places
+            self._stale = self._stale or places != self.places
             for name, value in self.values_at(places).items():
-                self.controls[name].note(value)
+                self.controls[name].set_silently(value)
 
     @contextmanager
-    def standing_at(self, places: list[int]) -> Iterator[tuple[Canvas, str]]:
+    def at_state(self, places: list[int]) -> Iterator[tuple[Canvas, str]]:
         """The canvas and the line as if the controls stood there; they stay where they are.
 
         Raises what `update` raises.
         """
         self.check_movable()
-        self._drawing = True
+        self._is_drawing = True
         try:
-            with self._as_made():
-                line = self._updated(self.values_at(places), places)
+            with self._own_language():
+                line = self._update_figure(self.values_at(places), places)
                 yield self._canvas, line
         finally:
-            self._drawing = False
+            self._is_drawing = False
 
-    def put_away(self) -> None:
+    def release(self) -> None:
         """Give back widgets and figure; they are made anew when the panel is shown or moved again."""
         if self._view is not None:
             self._view.close()
-        self._view = self._canvas = self._update = self._stands = None
+        self._view = self._canvas = self._update = self._drawn_state = None
 
     def close(self) -> None:
         """Put the panel away for good."""
-        self.put_away()
-        live_panels.leave(self)
+        self.release()
+        live_panels.unregister(self)
         self._picture = None
 
     def check_movable(self) -> None:
         if self._picture is None:
             raise RuntimeError("this panel is closed; run the cell that makes it for a new one")
-        if self._drawing:
+        if self._is_drawing:
             raise RuntimeError("update wants to leave the controls of its own panel where they are")
 
     @contextmanager
-    def _as_made(self) -> Iterator[None]:
+    def _own_language(self) -> Iterator[None]:
         """In the language and the font in which the panel was made, whatever was chosen since."""
         font = {"font.family": self._font}
         other = matplotlib.rcParams["font.family"] != self._font  # for changing it takes longer than most updates
         with i18n.use_language(self._language), matplotlib.rc_context(font) if other else nullcontext():
             yield
 
-    def moved(self, changed: bool) -> None:
+    def control_moved(self, changed: bool) -> None:
         """What a control tells: draw, unless others are about to move with it."""
-        self._due = self._due or changed
-        if self._due and not self._held:
+        self._needs_redraw = self._needs_redraw or changed
+        if self._needs_redraw and not self._batching:
             self._redraw()
 
     def _redraw(self) -> None:
@@ -260,44 +260,46 @@ class Panel:
         Until that has been done from end to end the picture is due, and any move does it, also one to the same place.
         """
         self.check_movable()
-        self._due = self._drawing = True
-        self._followed = False
-        with self._as_made():
+        self._needs_redraw = self._is_drawing = True
+        self._stale = False
+        with self._own_language():
             try:
-                self._line, self._failed = self._updated(self.values, self.places), False
+                self._line, self._failed = self._update_figure(self.values, self.places), False
                 if self._view is not None:
                     self._view.show(self._canvas, self._line)
                 else:
                     backend.draw(self._canvas)
             except BaseException as error:  # an interrupt, too, leaves the picture where it was
-                self._line, self._failed = self.excuse(error, self.values), True
+                self._line, self._failed = self.error_line(error, self.values), True
                 if self._view is not None:
                     self._view.fail(self._line)
                 raise
             finally:
-                self._drawing = False
-        self._due = False
+                self._is_drawing = False
+        self._needs_redraw = False
 
-    def _updated(self, values: dict[str, Any], places: list[int]) -> str:
+    def _update_figure(self, values: dict[str, Any], places: list[int]) -> str:
         """Bring the figure to these values, and return the line."""
-        self._stands = None
+        self._drawn_state = None
         if self._canvas is None:
             canvas = Canvas(self.size, LIVE_SCALE)
             update = self._picture(canvas.figure)
             if not callable(update):
-                raise TypeError(f"a picture wants to return its update function, got {brief(update)}")
+                raise TypeError(f"a picture wants to return its update function, got {short_repr(update)}")
             check_taken(self.controls, update)
             self._canvas, self._update = canvas, update
         line = self._update(**values)
         if not isinstance(line, str) or not line.strip():
-            raise TypeError(f"update wants to return the line under the picture, a non-empty str, got {brief(line)}")
-        self._stands = places
+            raise TypeError(
+                f"update wants to return the line under the picture, a non-empty str, got {short_repr(line)}"
+            )
+        self._drawn_state = places
         return sendable(line)
 
-    def excuse(self, error: BaseException, values: dict[str, Any]) -> str:
+    def error_line(self, error: BaseException, values: dict[str, Any]) -> str:
         """What the line says where the picture could not be drawn."""
-        said = ", ".join(f"{name} = {brief(value)}" for name, value in values.items())
-        with self._as_made():
+        said = ", ".join(f"{name} = {short_repr(value)}" for name, value in values.items())
+        with self._own_language():
             if isinstance(error, KeyboardInterrupt):
                 return STOPPED.format(values=said)
             return sendable(FAILED.format(values=said, error=type(error).__name__, reason=reason(error)))
@@ -306,7 +308,7 @@ class Panel:
 
     def __repr__(self) -> str:
         if self._picture is None:
-            with self._as_made():
+            with self._own_language():
                 return str(CLOSED)
         return self.line
 
@@ -315,19 +317,19 @@ class Panel:
         if self._picture is None:
             return {"text/plain": repr(self)}, {}
         width, height = (round(side * DPI) for side in self.size)
-        view = view_of(self.view.root)  # first: the canvas is ready, and after a still all is drawn anew
+        view = view_data(self.view.root)  # first: the canvas is ready, and after a still all is drawn anew
         saved = b64encode(png(self.canvas.still(SAVED_SCALE))).decode()
         data = {"text/plain": self.line, "image/png": saved, VIEW: view}
         return data, {"image/png": {"width": width, "height": height}}
 
     def _ipython_display_(self, **_options) -> None:
-        for gone in live_panels.enter(self) if self._picture is not None else ():
-            gone.put_away()
+        for gone in live_panels.register(self) if self._picture is not None else ():
+            gone.release()
         data, metadata = self._repr_mimebundle_()
         if VIEW in data and live_panels.in_jupyterlab():
             # Two outputs: what a saved notebook shows must not be in the widgets' own, see `view`.
-            with self._as_made():
-                page = still(data["image/png"], self.line, round(self.size[0] * DPI))
+            with self._own_language():
+                page = still_page(data["image/png"], self.line, round(self.size[0] * DPI))
             display({"text/plain": self.line, "text/html": page}, raw=True)
             data, metadata = {VIEW: data[VIEW]}, {}
         display(data, metadata=metadata, raw=True)
@@ -339,12 +341,12 @@ def the_only(guesses: list[Prediction]) -> Prediction | None:
     return guesses[0] if guesses else None
 
 
-def checked_size(size: Any) -> tuple[float, float]:
+def check_size(size: Any) -> tuple[float, float]:
     """Width and height in inches, or TypeError or ValueError naming what was wanted and what came."""
     if not isinstance(size, tuple | list) or len(size) != 2 or not all(map(is_number, size)):
-        raise TypeError(f"Panel wants a size of two numbers, width and height in inches, got {brief(size)}")
+        raise TypeError(f"Panel wants a size of two numbers, width and height in inches, got {short_repr(size)}")
     if not all(SMALLEST <= side <= LARGEST for side in size):
-        raise ValueError(f"Panel wants sides from {SMALLEST} to {LARGEST} inches, got {brief(size)}")
+        raise ValueError(f"Panel wants sides from {SMALLEST} to {LARGEST} inches, got {short_repr(size)}")
     return float(size[0]), float(size[1])
 
 
@@ -371,4 +373,4 @@ def reason(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:
-        return brief(error)
+        return short_repr(error)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from blocklab_course.i18n import Text
-from blocklab_course.panel.controls import Choice, Label, brief, check_label
-from blocklab_course.panel.messages import JOINED
+from blocklab_course.panel.controls import Choice, Label, check_label, short_repr
+from blocklab_course.panel.messages import TWO_SENTENCES
 
 YOUR_GUESS = Text(en="your guess", zh="你的猜测")
 RIGHT = Text(en="Your guess, “{said}”, is right.", zh="你猜的是“{said}”，猜对了。")
@@ -27,35 +27,35 @@ class Prediction(Choice):
         super().__init__(options, None, label)
         check_label("Prediction", explanation, "an explanation")
         if len(self.options) < 2:
-            raise ValueError(f"Prediction wants at least two options, got {brief(options)}")
+            raise ValueError(f"Prediction wants at least two options, got {short_repr(options)}")
         if self.index(None) is not None:
             raise ValueError("Prediction wants options other than None, which is no guess yet")
         if self.index(right) is None:
-            raise ValueError(f"Prediction wants one of its options to be right, got {brief(right)}")
+            raise ValueError(f"Prediction wants one of its options to be right, got {short_repr(right)}")
         self.right, self.explanation = right, explanation
         self.choice: int | None = None  # what the reader has chosen, or SKIPPED
 
-    def can_be(self, choice: Any) -> bool:
+    def is_valid_choice(self, choice: Any) -> bool:
         """Whether this is the number of an option, or SKIPPED."""
         return choice == SKIPPED or (type(choice) is int and self.has(choice))
 
-    def judge(self, index: int) -> bool:
+    def is_right(self, index: int) -> bool:
         """Whether the option with this number is the right one."""
         return index == self.index(self.right)
 
-    def judgement(self, index: int) -> str:
+    def feedback(self, index: int) -> str:
         """What is said of the option with this number, or of SKIPPED, in the chosen language."""
         if index == SKIPPED:
             return str(self.explanation)
-        verdict = RIGHT if self.judge(index) else WRONG
-        return JOINED.format(first=verdict.format(said=list(self.options)[index]), second=self.explanation)
+        verdict = RIGHT if self.is_right(index) else WRONG
+        return TWO_SENTENCES.format(first=verdict.format(said=list(self.options)[index]), second=self.explanation)
 
     def move(self, value: Any) -> None:
         if value is not None:
             self._panel.answer(self.index(value))
 
     def spec(self, name: str = "guess") -> dict:
-        told = {"told": [self.judgement(index) for index in range(len(self.options))], "skipped": str(self.explanation)}
+        told = {"told": [self.feedback(index) for index in range(len(self.options))], "skipped": str(self.explanation)}
         return super().spec(name) | {"right": self.index(self.right)} | told
 
 
@@ -63,7 +63,7 @@ Listener = Callable[[str, str | None, bool | None], None]
 _listener: Listener | None = None
 
 
-def report_to(listener: Listener | None) -> None:
+def set_listener(listener: Listener | None) -> None:
     """Have every guess of any panel told to `listener(picture, chose, right)`.
 
     picture: the module that draws it. chose: the option in English; it and right are None where the guess was skipped.
@@ -72,7 +72,7 @@ def report_to(listener: Listener | None) -> None:
     _listener = listener
 
 
-def report(picture: Callable, guess: Prediction, choice: int) -> None:
+def notify(picture: Callable, guess: Prediction, choice: int) -> None:
     """Tell the listener, if there is one, what was chosen: the number of an option, or SKIPPED."""
     if _listener is None:
         return
@@ -81,4 +81,4 @@ def report(picture: Callable, guess: Prediction, choice: int) -> None:
         _listener(module, None, None)
     else:
         label = list(guess.options)[choice]
-        _listener(module, getattr(label, "en", label), guess.judge(choice))
+        _listener(module, getattr(label, "en", label), guess.is_right(choice))

@@ -21,18 +21,18 @@ from matplotlib.text import Text
 from matplotlib.transforms import BboxBase
 
 from blocklab_course.panel import css, glyphs, images, svg_path
-from blocklab_course.panel.display_list import DisplayList, characters
+from blocklab_course.panel.display_list import DisplayList, count_characters
 
-TENTHS = 1000
+TENTHS_PER_INCH = 1000
 """Tenths of a CSS pixel in an inch."""
 
-LARGE = 20_000
+LONG = 20_000
 """Characters of a moving artist from which on an image of it may be shorter."""
 
 MARGIN, FAR = 50, 1e6
 """Pixels: lines are cut this far outside the picture, and what stands so far away is not drawn at all."""
 
-CELLS = ("none", "nearest", "auto", "antialiased")
+UNSMOOTHED = ("none", "nearest", "auto", "antialiased")
 """Interpolations of an image that leave its cells as they are."""
 
 DRAWS = (
@@ -54,10 +54,10 @@ class RecordingRenderer(RendererBase):
         super().__init__()
         self.width, self.height, self.dpi = width, height, dpi
         self._records, self._memo = records, records.memo
-        self._unit = TENTHS / dpi
-        self._flip = np.array([[1.0, 0.0, 0.0], [0.0, -1.0, height], [0.0, 0.0, 1.0]])
+        self._unit = TENTHS_PER_INCH / dpi
+        self._flip_matrix = np.array([[1.0, 0.0, 0.0], [0.0, -1.0, height], [0.0, 0.0, 1.0]])
         self._page = (-MARGIN, -MARGIN, width + MARGIN, height + MARGIN)
-        self._agg, self._diverted = RendererAgg(width, height, dpi), 0
+        self._agg, self._diversions = RendererAgg(width, height, dpi), 0
         self._strokes: list[int] = []
 
     def strokes_of(self, draw: Callable[["RecordingRenderer"], None]) -> list[int]:
@@ -69,24 +69,26 @@ class RecordingRenderer(RendererBase):
         finally:
             self._strokes = outer
 
-    def hole(self) -> None:
+    def mark_slot(self) -> None:
         """A place that the strokes of a moving artist will fill."""
         self._strokes.append(0)
 
     def draw(self, artist: Artist) -> None:
         """An artist, whether it is animated or not; as an image of pixels if that is shorter than many strokes."""
-        if has_cells(artist):
-            draw = partial(self._cells, artist)
+        if is_scalable_image(artist):
+            draw = partial(self._draw_image_cells, artist)
         else:
-            draw = partial(self._words, artist) if is_plain(artist) else type(artist).draw.__get__(artist)
+            draw = (
+                partial(self._draw_cached_text, artist) if is_simple_text(artist) else type(artist).draw.__get__(artist)
+            )
         strokes = self.strokes_of(draw)
-        if self._length(strokes) > LARGE and not any(self._records[number][0] == "image" for number in strokes):
+        if self._length(strokes) > LONG and not any(self._records[number][0] == "image" for number in strokes):
             strokes = min(strokes, self.strokes_of(partial(self._as_pixels, artist)), key=self._length)
         self._strokes += strokes
 
     def _length(self, strokes: list[int]) -> int:
         """About how many characters."""
-        return sum(characters(self._records[number]) for number in strokes)
+        return sum(count_characters(self._records[number]) for number in strokes)
 
     # What matplotlib asks of a renderer
 
@@ -104,7 +106,7 @@ class RecordingRenderer(RendererBase):
 
     def draw_path(self, gc, path, transform, rgbFace=None):
         if gc.get_sketch_params():
-            with self._by_agg():
+            with self._drawn_by_agg():
                 self.draw_path(gc, path, transform, rgbFace)
             return
         face, hatch = face_of(gc, rgbFace), self._hatch(gc)
@@ -113,22 +115,22 @@ class RecordingRenderer(RendererBase):
             return
         width = gc.get_linewidth() if gc.get_rgb()[3] else 0
         line = face is None and not hatch
-        if d := self._outline(path, self._flip @ transform.get_matrix(), gc.get_snap(), width, line):
-            self._put("path", style or self._look(None, None), self._clip(gc), d, *hatch)
+        if d := self._outline(path, self._flip_matrix @ transform.get_matrix(), gc.get_snap(), width, line):
+            self._add_stroke("path", style or self._style_number(None, None), self._clip(gc), d, *hatch)
 
     def draw_markers(self, gc, marker_path, marker_trans, path, trans, rgbFace=None):
         if gc.get_sketch_params() or gc.get_hatch():
             super().draw_markers(gc, marker_path, marker_trans, path, trans, rgbFace)
             return
         style = self._style(gc, face_of(gc, rgbFace))
-        places = self._turned(trans.transform(corners_of(path)))
+        places = self._flip_y(trans.transform(corners_of(path)))
         places = places[(np.abs(places) < FAR).all(1)]
         if not style or not len(places):
             return
         if gc.get_snap():  # marks with straight edges stand at whole pixels, as Agg's do
             places = np.floor(places + 0.5)
         mark = self._mark(gc, marker_path, marker_trans.get_matrix())
-        self._put("marks", style, self._clip(gc), mark, tuple(self._tenths(places).ravel().tolist()))
+        self._add_stroke("marks", style, self._clip(gc), mark, tuple(self._tenths(places).ravel().tolist()))
 
     def draw_path_collection(self, gc, master_transform, paths, all_transforms, offsets, offset_trans, *looks, **more):
         if not len(paths):
@@ -139,12 +141,12 @@ class RecordingRenderer(RendererBase):
             return
         master = master_transform.get_matrix()
         matrices = list(master @ np.asarray(all_transforms)) if len(all_transforms) else [master]
-        places = self._turned(offset_trans.transform(offsets))
+        places = self._flip_y(offset_trans.transform(offsets))
         styles = self._styles(gc, max(len(paths), len(matrices), len(places)), *looks[:5])
         if len(places) > 1:
-            self._scattered(gc, paths, matrices, places, styles)
+            self._scatter(gc, paths, matrices, places, styles)
         else:
-            self._stacked(gc, paths, matrices, places[0], styles)
+            self._stack(gc, paths, matrices, places[0], styles)
 
     def draw_quad_mesh(
         self, gc, master_transform, meshWidth, meshHeight, coordinates, offsets, offsetTrans, facecolors, antialiased,
@@ -167,19 +169,19 @@ class RecordingRenderer(RendererBase):
             size = self.points_to_pixels(prop.get_size_in_points()) * self._unit / glyphs.EM
             turn = f" rotate({-angle:g})" if angle else ""
             place = f"translate({round(x * self._unit)} {round(y * self._unit)}){turn} scale({size:.5g})"
-            style = self._known(("letters", gc.get_rgb()), lambda: ("style", css.css(gc.get_rgb(), None, "")))
-            self._put("text", style, self._clip(gc), place, letters, s)
+            style = self._memoize(("letters", gc.get_rgb()), lambda: ("style", css.style(gc.get_rgb(), None, "")))
+            self._add_stroke("text", style, self._clip(gc), place, letters, s)
 
     def draw_image(self, gc, x, y, im, transform=None):  # noqa: ARG002  no transform is asked for
         height, width = im.shape[:2]
         self._image(gc, im, (x, y, x + width, y + height), smooth=True)
 
     def draw_tex(self, gc, x, y, s, prop, angle, *, mtext=None):
-        with self._by_agg():
+        with self._drawn_by_agg():
             self.draw_tex(gc, x, y, s, prop, angle, mtext=mtext)
 
     def draw_gouraud_triangles(self, gc, triangles_array, colors_array, transform):
-        with self._by_agg():
+        with self._drawn_by_agg():
             self.draw_gouraud_triangles(gc, triangles_array, colors_array, transform)
 
     def start_filter(self) -> None:
@@ -188,45 +190,45 @@ class RecordingRenderer(RendererBase):
 
     def stop_filter(self, filter_func) -> None:
         self._agg.stop_filter(filter_func)
-        self._take()
+        self._collect_image()
 
     @contextmanager
-    def _by_agg(self) -> Iterator[None]:
+    def _drawn_by_agg(self) -> Iterator[None]:
         """Let Agg draw, and take what it has drawn as an image."""
         self._divert()
         try:
             yield
         finally:
-            self._take()
+            self._collect_image()
 
     def _divert(self) -> None:
-        if not self._diverted:
+        if not self._diversions:
             self._agg.clear()
             for name in DRAWS:
                 setattr(self, name, partial(self._to_agg, name))
-        self._diverted += 1
+        self._diversions += 1
 
     def _to_agg(self, name: str, *args, **options) -> None:
         getattr(self._agg, name)(*args, **options)  # looked up each time: a filter puts others in their place
 
-    def _take(self) -> None:
-        self._diverted -= 1
-        if self._diverted:
+    def _collect_image(self) -> None:
+        self._diversions -= 1
+        if self._diversions:
             return
         for name in DRAWS:
             delattr(self, name)
         drawn = np.asarray(self._agg.buffer_rgba())
-        if seen := images.seen(drawn):
+        if seen := images.nonempty_region(drawn):
             rows, columns = seen
             box = columns.start, rows.start, columns.stop - columns.start, rows.stop - rows.start
-            self._put("image", 0, *self._tenths(np.array(box)).tolist(), 1, images.data_url(drawn[seen]))
+            self._add_stroke("image", 0, *self._tenths(np.array(box)).tolist(), 1, images.data_url(drawn[seen]))
 
     # What a thing becomes
 
-    def _put(self, *record) -> None:
+    def _add_stroke(self, *record) -> None:
         self._strokes.append(self._records.number(record))
 
-    def _known(self, key: tuple, make: Callable[[], tuple]) -> int:
+    def _memoize(self, key: tuple, make: Callable[[], tuple]) -> int:
         """The number of the record that `make` makes, once for each key."""
         number = self._memo.get(key)
         if number is None:
@@ -236,7 +238,7 @@ class RecordingRenderer(RendererBase):
     def _tenths(self, places: np.ndarray) -> np.ndarray:
         return np.rint(places * self._unit).astype(int)
 
-    def _turned(self, places: np.ndarray) -> np.ndarray:
+    def _flip_y(self, places: np.ndarray) -> np.ndarray:
         """From the upper left instead of the lower."""
         return np.asarray(places) * (1, -1) + (0, self.height)
 
@@ -244,7 +246,7 @@ class RecordingRenderer(RendererBase):
         """A path in its place; a line is cut outside the picture, and thinned out as Agg does."""
         page, simplify = (self._page, path.should_simplify) if line else (None, False)
         pen = self.points_to_pixels(width)
-        return svg_path.absolute(*svg_path.cleaned(path, matrix, page, snap, pen, simplify), self._unit)
+        return svg_path.absolute(*svg_path.clean(path, matrix, page, snap, pen, simplify), self._unit)
 
     def _mark(self, gc: GraphicsContextBase, path: Path, matrix: np.ndarray) -> str:
         """A path that may stand anywhere."""
@@ -254,18 +256,18 @@ class RecordingRenderer(RendererBase):
         if key not in self._memo:
             if shape not in self._memo:
                 self._memo[shape] = svg_path.radius(path)
-            self._memo[key] = self._drawn_mark(gc, path, self._memo[shape], matrix, width)
+            self._memo[key] = self._make_mark(gc, path, self._memo[shape], matrix, width)
         return self._memo[key]
 
-    def _drawn_mark(self, gc: GraphicsContextBase, path: Path, radius: float, matrix: np.ndarray, width: float) -> str:
+    def _make_mark(self, gc: GraphicsContextBase, path: Path, radius: float, matrix: np.ndarray, width: float) -> str:
         (a, b, x), (c, d, y), _ = matrix.tolist()
         if radius and a == d and not (b or c or x or y):
             return svg_path.circle(radius * a * self._unit)
         turned = matrix * [[1], [-1], [1]]
-        corners, codes = svg_path.cleaned(path, turned, None, bool(gc.get_snap()), width, False)
+        corners, codes = svg_path.clean(path, turned, None, bool(gc.get_snap()), width, False)
         return svg_path.relative(corners * self._unit, codes)
 
-    def _scattered(self, gc, paths, matrices: list[np.ndarray], places: np.ndarray, styles) -> None:
+    def _scatter(self, gc, paths, matrices: list[np.ndarray], places: np.ndarray, styles) -> None:
         """Items that have each a place of its own. Those in a row that look alike are one record."""
         many = max(len(paths), len(matrices))
         marks = [self._mark(gc, *shape) for shape in islice(zip(cycle(paths), cycle(matrices), strict=False), many)]
@@ -280,14 +282,14 @@ class RecordingRenderer(RendererBase):
         ]
         clip = self._clip(gc)
         for (style, mark), alike in groupby(items, itemgetter(0)):
-            self._put("marks", style, clip, mark, tuple(chain.from_iterable(point for _, point in alike)))
+            self._add_stroke("marks", style, clip, mark, tuple(chain.from_iterable(point for _, point in alike)))
 
-    def _stacked(self, gc, paths, matrices: list[np.ndarray], place: np.ndarray, styles) -> None:
+    def _stack(self, gc, paths, matrices: list[np.ndarray], place: np.ndarray, styles) -> None:
         """Items that have their place in their paths. Lines in a row that look alike are one record."""
-        placed = self._flip.copy()
+        placed = self._flip_matrix.copy()
         placed[:2, 2] = place
         matrices = [placed @ matrix for matrix in matrices]
-        if len(matrices) == 1 and len(styles) == len(paths) > 1 and (corners := stack(paths)) is not None:
+        if len(matrices) == 1 and len(styles) == len(paths) > 1 and (corners := stack_lines(paths)) is not None:
             corners = corners @ matrices[0][:2, :2].T + matrices[0][:2, 2]
             widths = self.points_to_pixels(np.array([width for _, width in styles]))
             drawn = svg_path.polylines(corners, gc.get_snap(), widths, self._unit)
@@ -297,10 +299,10 @@ class RecordingRenderer(RendererBase):
         clip = self._clip(gc)
         for style, alike in groupby(zip(styles, drawn, strict=True), lambda item: item[0][0]):
             found = [d for _, d in alike if d and style]
-            if style and css.is_line(self._records[style][1]):
+            if style and css.can_merge(self._records[style][1]):
                 found = ["".join(found)]
             for d in found:
-                self._put("path", style, clip, d)
+                self._add_stroke("path", style, clip, d)
 
     def _letters(self, text: str, prop, ismath: bool, artist) -> tuple[int, ...]:
         """The glyphs of a text, and where they stand."""
@@ -311,24 +313,24 @@ class RecordingRenderer(RendererBase):
         found = self._memo.get(key)
         if found is None:
             if ismath:
-                letters, bars = glyphs.formula(text, prop, self.dpi)
+                letters, bars = glyphs.layout_formula(text, prop, self.dpi)
             else:
-                letters, bars = glyphs.plain(text, prop, self.dpi, *shaping), []
-            found = self._memo[key] = tuple(chain(self._shown(letters), self._barred(bars)))
+                letters, bars = glyphs.layout_text(text, prop, self.dpi, *shaping), []
+            found = self._memo[key] = tuple(chain(self._place_glyphs(letters), self._place_bars(bars)))
         return found
 
-    def _shown(self, letters: list[glyphs.Letter]) -> Iterator[int]:
+    def _place_glyphs(self, letters: list[glyphs.Letter]) -> Iterator[int]:
         for font, glyph, share, x, y in letters:
             key = "glyph", font.fname, font.postscript_name, glyph, share
-            number = self._known(key, lambda: ("glyph", glyphs.outline(font, glyph, share)))  # noqa: B023  asked at once
+            number = self._memoize(key, lambda: ("glyph", glyphs.outline(font, glyph, share)))  # noqa: B023  asked at once
             if self._records[number][1]:
                 yield from (number, x, -y)
 
-    def _barred(self, bars: list[glyphs.Bar]) -> Iterator[int]:
+    def _place_bars(self, bars: list[glyphs.Bar]) -> Iterator[int]:
         for x, y, width, height in bars:
-            yield from (self._records.number(("glyph", glyphs.bar(width, height))), x, -y)
+            yield from (self._records.number(("glyph", glyphs.bar_outline(width, height))), x, -y)
 
-    def _cells(self, image: AxesImage, _recorder: "RecordingRenderer") -> None:
+    def _draw_image_cells(self, image: AxesImage, _recorder: "RecordingRenderer") -> None:
         """An image as matplotlib has it, before it is made larger."""
         values = image.get_array()
         if not image.get_visible() or not values.size:
@@ -344,11 +346,11 @@ class RecordingRenderer(RendererBase):
             cells = (cells * (1, 1, 1, image.get_alpha())).round().astype(np.uint8)
         gc = self.new_gc()
         image._set_gc_clip(gc)
-        smooth = image.get_interpolation() not in CELLS
+        smooth = image.get_interpolation() not in UNSMOOTHED
         self._image(gc, cells[:: -1 if image.origin == "upper" else 1], tuple(box.ravel()), smooth)
         image.stale = False
 
-    def _words(self, text: Text, _recorder: "RecordingRenderer") -> None:
+    def _draw_cached_text(self, text: Text, _recorder: "RecordingRenderer") -> None:
         """A text, which matplotlib lays out once and not each time it moves."""
         prop, said = text.get_fontproperties(), text.get_text()
         looks = text.get_rotation(), text.get_ha(), text.get_va(), text.get_rotation_mode(), text._linespacing
@@ -377,10 +379,10 @@ class RecordingRenderer(RendererBase):
         cells = cells[:: 1 if y0 > y1 else -1, :: -1 if x0 > x1 else 1]
         left, top = min(x0, x1), self.height - max(y0, y1)
         placed = self._tenths(np.array([left, top, abs(x1 - x0), abs(y1 - y0)])).tolist()
-        self._put("image", self._clip(gc), *placed, int(smooth), images.data_url(cells))
+        self._add_stroke("image", self._clip(gc), *placed, int(smooth), images.data_url(cells))
 
     def _as_pixels(self, artist: Artist, _recorder: "RecordingRenderer") -> None:
-        with self._by_agg():
+        with self._drawn_by_agg():
             type(artist).draw(artist, self)
 
     def _style(self, gc: GraphicsContextBase, face: css.Colour | None) -> int:
@@ -391,15 +393,15 @@ class RecordingRenderer(RendererBase):
         start, lengths = gc.get_dashes()
         dashes = None if lengths is None else (start, *lengths)
         pen = gc.get_linewidth(), dashes, gc.get_capstyle(), gc.get_joinstyle()
-        return self._look(face, line, *pen, bool(gc.get_antialiased()))
+        return self._style_number(face, line, *pen, bool(gc.get_antialiased()))
 
-    def _look(self, face, line, width=0.0, dashes=None, cap="butt", join="miter", smooth=True) -> int:
+    def _style_number(self, face, line, width=0.0, dashes=None, cap="butt", join="miter", smooth=True) -> int:
         def look() -> tuple[str, str]:
             point = self.points_to_pixels(self._unit)
-            pen = css.pen(width * point, dashes and tuple(length * point for length in dashes), cap, join)
-            return "style", css.css(face, line, pen, smooth)
+            pen = css.stroke_style(width * point, dashes and tuple(length * point for length in dashes), cap, join)
+            return "style", css.style(face, line, pen, smooth)
 
-        return self._known(("style", face, line, width, dashes, cap, join, smooth), look)
+        return self._memoize(("style", face, line, width, dashes, cap, join, smooth), look)
 
     def _styles(self, gc, many: int, faces, edges, widths, dashes, smooth) -> list[tuple[int, float]]:
         """Style and line width of the items of a collection; each list of looks goes round on its own."""
@@ -408,18 +410,18 @@ class RecordingRenderer(RendererBase):
         cap, join, styles = gc.get_capstyle(), gc.get_joinstyle(), []
         for face, edge, width, pen, fine in islice(zip(*(cycle(look or [None]) for look in looks), strict=True), many):
             line = edge if width else None
-            style = self._look(face, line, width, pen, cap, join, bool(fine)) if face or line else 0
+            style = self._style_number(face, line, width, pen, cap, join, bool(fine)) if face or line else 0
             styles.append((style, width if line else 0))
         return styles
 
     def _clip(self, gc: GraphicsContextBase) -> int:
         box, (path, transform) = gc.get_clip_rectangle(), gc.get_clip_path()
         if path is None:
-            return 0 if box is None else self._known(("clip", box.extents.tobytes()), partial(self._window, box))
+            return 0 if box is None else self._memoize(("clip", box.extents.tobytes()), partial(self._window, box))
         path = path.transformed(transform)
         if box is not None:
             path = path.clip_to_bbox(box)
-        d = svg_path.absolute(*svg_path.cleaned(path, self._flip, None, False, 0, False), self._unit)
+        d = svg_path.absolute(*svg_path.clean(path, self._flip_matrix, None, False, 0, False), self._unit)
         return self._records.number(("clip", d))
 
     def _window(self, box: BboxBase) -> tuple:
@@ -436,15 +438,15 @@ class RecordingRenderer(RendererBase):
 
         def tile() -> tuple:
             matrix = np.array([[size, 0.0, 0.0], [0.0, -size, size], [0.0, 0.0, 1.0]])
-            drawn = svg_path.cleaned(gc.get_hatch_path(), matrix, None, False, 0, False)
+            drawn = svg_path.clean(gc.get_hatch_path(), matrix, None, False, 0, False)
             width = self.points_to_pixels(gc.get_hatch_linewidth()) * self._unit
-            style = css.css(ink, ink, css.pen(width, None, "projecting", "miter"))
+            style = css.style(ink, ink, css.stroke_style(width, None, "projecting", "miter"))
             return "hatch", svg_path.absolute(*drawn, self._unit), round(size * self._unit), style
 
-        return (self._known(("hatch", gc.get_hatch(), ink, gc.get_hatch_linewidth()), tile),)
+        return (self._memoize(("hatch", gc.get_hatch(), ink, gc.get_hatch_linewidth()), tile),)
 
 
-def has_cells(artist: Artist) -> bool:
+def is_scalable_image(artist: Artist) -> bool:
     """Whether it is an image that a browser can enlarge as matplotlib does."""
     if type(artist) is not AxesImage or artist.get_agg_filter() or np.ndim(artist.get_alpha()):
         return False
@@ -452,14 +454,14 @@ def has_cells(artist: Artist) -> bool:
     return transform.is_affine and not transform.get_matrix()[[0, 1], [1, 0]].any()
 
 
-def is_plain(artist: Artist) -> bool:
+def is_simple_text(artist: Artist) -> bool:
     """Whether it is a text and no more: no box, no halo, no filter, no TeX, no lines broken where there is no room."""
     if type(artist) is not Text or artist.get_agg_filter() or artist.get_path_effects():
         return False
     return not (artist.get_bbox_patch() or artist.get_wrap() or artist.get_usetex())
 
 
-def stack(paths: list[Path]) -> np.ndarray | None:
+def stack_lines(paths: list[Path]) -> np.ndarray | None:
     """The corners of straight lines, if all have as many and a place for each."""
     if any(path.codes is not None or len(path.vertices) != len(paths[0].vertices) for path in paths):
         return None

@@ -14,7 +14,7 @@ END = bytes([Path.CLOSEPOLY])
 CURVED = {Path.CURVE3, Path.CURVE4}
 
 
-def cleaned(path: Path, matrix: np.ndarray, page, snap: bool | None, width: float, simplify: bool):
+def clean(path: Path, matrix: np.ndarray, page, snap: bool | None, width: float, simplify: bool):
     """Corners and codes as Agg draws them: cut at the `page`, straight edges of a pen so wide at whole pixels."""
     return _path.cleanup_path(path, matrix, True, page, snap, width, simplify, True, None)
 
@@ -32,7 +32,7 @@ def absolute(corners: np.ndarray, codes: np.ndarray, scale: float) -> str:
         return ""
     steps[1:] -= steps[:-1]
     x, y, *rest = steps.ravel().tolist()
-    return f"M{x} {y}l{numbers(rest)}{'z' * closed}"
+    return f"M{x} {y}l{join_numbers(rest)}{'z' * closed}"
 
 
 def relative(corners: np.ndarray, codes) -> str:
@@ -46,7 +46,8 @@ def relative(corners: np.ndarray, codes) -> str:
             at = start
             continue
         told.append(
-            LETTERS[code] + numbers([there - here for point in taken for there, here in zip(point, at, strict=True)])
+            LETTERS[code]
+            + join_numbers([there - here for point in taken for there, here in zip(point, at, strict=True)])
         )
         at = taken[-1]
         start = at if code == Path.MOVETO else start
@@ -62,7 +63,7 @@ def polylines(corners: np.ndarray, snap: bool | None, widths: np.ndarray, scale:
         corners = np.where((level if snap is None else level | True)[:, None, None], at_pixels, corners)
     steps = np.rint(corners * scale).astype(int)
     steps[:, 1:] -= steps[:, :-1]
-    return [f"M{x} {y}l{numbers(rest)}" for x, y, *rest in steps.reshape(len(steps), -1).tolist()]
+    return [f"M{x} {y}l{join_numbers(rest)}" for x, y, *rest in steps.reshape(len(steps), -1).tolist()]
 
 
 def radius(path: Path) -> float:
@@ -79,5 +80,5 @@ def circle(size: float) -> str:
     return f"m{-r} 0a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0 {-2 * r} 0z"
 
 
-def numbers(values: list[int]) -> str:
+def join_numbers(values: list[int]) -> str:
     return " ".join(map(str, values)).replace(" -", "-")

@@ -3,8 +3,8 @@
  *
  * A state names the record of what can be touched in it, a list of
  *
- *     [hole, control, "pick", [place, place, null, …]]             the place to which touching stroke i leads
- *     [hole, control, "drag", [place, place, …], [x, y, x, y, …]]  places, from first to last, and where they lie
+ *     [slot, control, "pick", [place, place, null, …]]             the place to which touching stroke i leads
+ *     [slot, control, "drag", [place, place, …], [x, y, x, y, …]]  places, from first to last, and where they lie
  */
 
 const GRIP = 600; // tenths of px: what is larger both ways is held where it stands on its line
@@ -57,14 +57,14 @@ export function handlesOf(player, picture, knob) {
   const layer = picture.handles;
   let number = 0; // the record that says what can be touched
   let picks = []; // its parts
-  let handles = []; // {hole, control, kind, places, points, node, show}: what is dragged, and the parts of each control
+  let handles = []; // {slot, control, kind, places, points, node, show}: what is dragged, and the parts of each control
   let held = null; // what is dragged, by which pointer, and how far its line lies from that
   const reach = () => (matchMedia("(pointer: coarse)").matches ? 44 : 24); // px
-  const strokesOf = (hole) => [...(picture.holes[hole]?.children ?? [])];
+  const strokesOf = (slot) => [...(picture.slots[slot]?.children ?? [])];
 
   /** The strokes that can be touched, and to which place of which control each of them leads. */
   const parts = () => {
-    const all = picks.map(([hole, control, , places]) => strokesOf(hole).map((node, i) => [node, control, places[i]]));
+    const all = picks.map(([slot, control, , places]) => strokesOf(slot).map((node, i) => [node, control, places[i]]));
     return all.flat().filter(([, , place]) => Number.isInteger(place));
   };
   /** The part that a pointer means. */
@@ -103,8 +103,8 @@ export function handlesOf(player, picture, knob) {
     held = null;
   });
 
-  const made = (hole, control, kind) => {
-    const handle = { hole, control, kind };
+  const made = (slot, control, kind) => {
+    const handle = { slot, control, kind };
     const upTo = (last) => Array.from({ length: last + 1 }, (_, place) => place);
     const stops = () => (kind === "pick" ? handle.places : upTo(handle.places.at(-1)));
     Object.assign(handle, knob(control, kind, stops));
@@ -121,17 +121,17 @@ export function handlesOf(player, picture, knob) {
     const joined = player.spec.controls.map((_, index) => [null, index, "pick", stops(index)]);
     const wanted = [...drags, ...joined].filter(([, , , places]) => places.length > 1);
     const old = handles;
-    handles = wanted.map(([hole, control, kind, places, points]) => {
-      const same = (handle) => handle.hole === hole && handle.control === control && handle.kind === kind;
-      return Object.assign(old.find(same) ?? made(hole, control, kind), { places, points });
+    handles = wanted.map(([slot, control, kind, places, points]) => {
+      const same = (handle) => handle.slot === slot && handle.control === control && handle.kind === kind;
+      return Object.assign(old.find(same) ?? made(slot, control, kind), { places, points });
     });
     for (const handle of old) if (!handles.includes(handle)) handle.node.remove();
   };
 
   /** What a handle lies over: the parts that stand for this place, or what is dragged; null if that is not there. */
-  const boxOf = ({ hole, control, kind, places, points }, here) => {
+  const boxOf = ({ slot, control, kind, places, points }, here) => {
     const standing = () => parts().filter((part) => part[1] === control && part[2] === here).map(([node]) => node);
-    const strokes = kind === "drag" ? strokesOf(hole) : standing();
+    const strokes = kind === "drag" ? strokesOf(slot) : standing();
     const boxes = strokes.map((node) => node.getBoundingClientRect()).filter((box) => box.width || box.height);
     if (!boxes.length) return null;
     const [x, y] = ["left", "top"].map((side) => Math.min(...boxes.map((box) => box[side])));

@@ -88,7 +88,7 @@ def test_the_right_guess_is_what_bends_the_contours():
         bent[tuple(change)] = degrees(shown.line) > 0
     smooth, gate = bent["activation",], bent["activation", "gate"]
     assert not bent[()]
-    assert shown.guess.right == {(1, 1): "either", (1, 0): "smooth", (0, 1): "gate", (0, 0): "both"}[smooth, gate]
+    assert shown.prediction.right == {(1, 1): "either", (1, 0): "smooth", (0, 1): "gate", (0, 0): "both"}[smooth, gate]
 
 
 def test_the_line_never_shows_minus_zero_nor_one_half_rounded_two_ways(figure):

@@ -72,7 +72,7 @@ def test_the_right_guess_is_what_moves_when_token_3_is_pushed_under_the_causal_m
     shown = panel()
     shown.move(token=3, mask="causal")
     which = [int(number) for number in shown.line.rpartition(": ")[2].rstrip(".").split(", ")]
-    assert which == list(shown.guess.right)
+    assert which == list(shown.prediction.right)
 
 
 def test_boxes_wires_and_map_show_the_push(figure):

@@ -107,7 +107,7 @@ def test_what_the_lesson_says_of_the_recording():
 
 def test_the_right_guess_is_the_function_that_takes_several_times_as_long_as_foretold():
     shown = panel(from_recording(shipped_recording()))
-    guess, missed = shown.guess, {}
+    guess, missed = shown.prediction, {}
     assert [shown.values[name] for name in ("direction", "width")] == ["forward", 4096]
     for op in OPS.values():
         shown.move(op=op)

@@ -69,7 +69,7 @@ def test_every_speed_has_a_place(figure):
 
 def test_the_right_guess_is_the_prediction_that_the_speed_of_an_h100_follows():
     shown = panel(shipped_recording())
-    guess = shown.guess
+    guess = shown.prediction
     found = []
     for hidden in (10922, 11008):
         shown.move(shown="H100", hidden=hidden)

@@ -73,7 +73,7 @@ def test_the_lesson_predicts_what_is_seen(figure):
 
 def test_the_right_guess_is_how_many_times_as_fast_one_kernel_is():
     shown = panel()
-    guess = shown.guess
+    guess = shown.prediction
     shown.move(way="fused")
     bytes_moved, times = re.search(r"LayerNorm (\d+) bytes .* is ([\d.]+) times", shown.line).groups()
     assert guess.right == float(times)

@@ -47,7 +47,7 @@ def test_the_bars_are_the_weights_and_sum_to_one(figure):
 
 def test_the_right_guess_is_the_framework_whose_outputs_are_centred():
     shown = panel()
-    guess = shown.guess
+    guess = shown.prediction
     shown.move(momentum=0.99)
     assert shown.values["steps"] == 20
     means = dict(zip(("PyTorch", "Keras"), centres(shown.line), strict=True))

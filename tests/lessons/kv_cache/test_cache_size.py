@@ -82,7 +82,7 @@ def test_the_right_guess_is_what_the_bytes_say():
     small, large = (next(m for m in cached_models() if m.name == name) for name in ("Llama 2 7B", "Llama 3.1 70B"))
     ratio = large.bytes_a_token() / small.bytes_a_token()
     meant = {"ten": ratio == 10, "layers": ratio == 2.5, "equal": ratio == 1, "smaller": ratio < 1}
-    assert [name for name, true in meant.items() if true] == [panel().guess.right]
+    assert [name for name, true in meant.items() if true] == [panel().prediction.right]
     assert ratio == 0.625
     assert large.layers / small.layers == 2.5
 

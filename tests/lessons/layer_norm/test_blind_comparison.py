@@ -76,7 +76,7 @@ def test_the_curves_reach_as_far_left_as_the_slider(figure, sigma, from_here):
 
 def test_the_opening_state_gives_nothing_away_and_the_guess_is_judged_by_what_the_slider_finds():
     shown = panel()
-    guess, sigma = shown.guess, shown.controls["sigma"]
+    guess, sigma = shown.prediction, shown.controls["sigma"]
     assert sigma.default > OPENING  # from where the curves are drawn
     stops = [sigma.at(number) for number in range(sigma.last + 1)]
     first = max(size for size in stops if at(size) >= TENTH)

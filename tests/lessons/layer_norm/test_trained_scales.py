@@ -43,7 +43,7 @@ def test_before_training_nothing_of_what_it_makes_is_seen(figure):
 def test_the_guess_is_judged_by_what_the_model_holds():
     below = torch.cat(GAMMAS) < 1
     assert below.float().mean() > 0.99
-    assert panel(GAMMAS).guess.right == "smaller"
+    assert panel(GAMMAS).prediction.right == "smaller"
 
 
 def test_the_lesson_says_what_the_model_holds():

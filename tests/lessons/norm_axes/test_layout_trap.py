@@ -47,4 +47,4 @@ def test_the_right_guess_is_the_row_that_rises(monkeypatch):
     raised = painted[-1].reshape(2, 4, 4)  # (N, L, C)
     assert raised[:, 1].all()
     assert raised.sum() == 8
-    assert shown.guess.right == "position"
+    assert shown.prediction.right == "position"

@@ -85,7 +85,7 @@ def test_the_line_counts_what_moved(figure):
 
 def test_the_right_guess_is_how_many_outputs_of_batch_norm_move():
     shown = panel()
-    guess = shown.guess
+    guess = shown.prediction
     assert shown.values["layer"] == "batch"
     assert str(guess.right) not in shown.line
     for cell in (0, 13, 35):

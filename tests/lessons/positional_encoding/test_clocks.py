@@ -80,7 +80,7 @@ def test_numbers_below_the_clocks(figure):
 
 def test_the_right_guess_is_the_position_that_the_ring_marks():
     shown = panel()
-    guess = shown.guess
+    guess = shown.prediction
     shown.move(base=1.0, shift=guess.right)
     best, most = re.search(r"from 1 to 128: (\d+), with ([\d.]+)\.", shown.line).groups()
     assert guess.right == int(best)

@@ -99,7 +99,7 @@ def test_wires_lie_on_the_sphere():
 
 def test_the_right_guess_is_the_shape_of_layer_norms_outputs():
     shown = panel()
-    guess = shown.guess
+    guess = shown.prediction
     shown.move(steps=2)
     distance, angle = re.search(
         r"LayerNorm: distance from the origin (.+), angle to the diagonal (.+)\. RMSNorm", shown.line

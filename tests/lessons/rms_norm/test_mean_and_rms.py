@@ -50,5 +50,5 @@ def test_the_right_guess_is_the_shift_at_which_the_layers_agree():
         shift.value = shift.at(number)
         if "differ by up to 0.00" in shown.line:
             agree.add(shift.value)
-    [right] = [str(name) for name, value in shown.guess.options.items() if value == shown.guess.right]
+    [right] = [str(name) for name, value in shown.prediction.options.items() if value == shown.prediction.right]
     assert {float(right.replace("−", "-"))} == agree

@@ -94,7 +94,7 @@ def test_exactly_one_guess_is_right():
         shown.move(**places)
         found[name] = shown.line.rsplit(" ", 1)[1] == wanted
     assert found == {"swapped": False, "later": True}
-    assert shown.guess.right == "later"
+    assert shown.prediction.right == "later"
 
 
 def test_the_panel_opens_where_nothing_is_given_away():

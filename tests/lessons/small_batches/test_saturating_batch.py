@@ -112,9 +112,9 @@ def test_the_upper_ruler_is_even_up_to_one_and_then_in_decades_and_so_is_the_axi
 def test_the_right_guess_is_the_output_for_1000_where_two_values_share_a_mean():
     shown = panel()
     shown.move(m=2, x=1000.0)
-    assert output(shown.line) == shown.guess.right
+    assert output(shown.line) == shown.prediction.right
     values = torch.from_numpy(batch(2, 1000.0))
-    assert f"mean is {values.mean():.0f}" in str(shown.guess.explanation)
+    assert f"mean is {values.mean():.0f}" in str(shown.prediction.explanation)
     assert values.std(correction=0) == values.mean()
     unbiased = (values[0] - values.mean()) / values.std()
-    assert round(unbiased.item(), 2) in shown.guess.options.values()
+    assert round(unbiased.item(), 2) in shown.prediction.options.values()

@@ -85,7 +85,7 @@ def test_the_still_shows_what_fits_all_four():
 
 def test_the_right_guess_is_the_set_of_those_that_give_11008():
     shown = panel()
-    guess, multiple_of = shown.guess, shown.controls["multiple_of"]
+    guess, multiple_of = shown.prediction, shown.controls["multiple_of"]
     fits = set()
     for number in range(multiple_of.last + 1):
         multiple_of.value = multiple_of.at(number)

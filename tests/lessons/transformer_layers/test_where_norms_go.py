@@ -99,7 +99,7 @@ def test_what_it_says_of_the_last_gradient_is_so_wherever_it_says_it(figure):
 def test_the_right_guess_is_the_order_with_the_largest_first_gradient():
     shown = panel()
     firsts = {place: recorded()[place, False, DEEPEST]["gradient"][0, 0] for place in PLACES}
-    assert shown.guess.right == max(firsts, key=firsts.get)
+    assert shown.prediction.right == max(firsts, key=firsts.get)
     assert set(GUESS.options.values()) == set(PLACES)
     normed = recorded()["output", True, DEEPEST]["gradient"][0, 0]
     told = str(GUESS.explanation)

@@ -107,7 +107,7 @@ def test_the_picture_shows_these_numbers(figure, activation, depth):
 
 def test_the_right_guess_is_what_batch_norm_makes_of_small_and_large_weights():
     shown = panel(network)
-    guess, gain = shown.guess, shown.controls["gain"]
+    guess, gain = shown.prediction, shown.controls["gain"]
     spreads, gradients = [], []
     for end in gain.ends():
         shown.move(norm="batch", gain=end)

@@ -46,7 +46,7 @@ def test_the_dot_stands_on_the_line_wherever_the_controls_stand():
     shown = panel()
     for model in range(len(SIZES)):
         for bits in range(3):
-            with shown.standing_at([20, model, bits]) as (canvas, line):
+            with shown.at_state([20, model, bits]) as (canvas, line):
                 axes = canvas.figure.axes[0]
                 [dot] = [each for each in axes.lines if each.get_marker() == "o"]
                 (x,), (y,) = dot.get_data()

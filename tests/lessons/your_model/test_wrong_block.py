@@ -185,7 +185,7 @@ def test_answers_are_recorded_whole():
 def test_an_answer_stands_in_its_box():
     shown = panel()
     for place in range(len(CHOICES)):
-        with shown.standing_at([place]) as (canvas, _line):
+        with shown.at_state([place]) as (canvas, _line):
             axes = canvas.figure.axes[2]
             answers = [text for text in axes.texts if text.get_animated()]
             for box, text in zip(axes.patches, answers, strict=True):
@@ -206,7 +206,7 @@ def test_what_is_drawn_loses_no_letter_but_at_its_end():
 
 def test_the_line_names_loss_and_answer():
     shown = panel()
-    with shown.standing_at([list(CHOICES.values()).index("no-mask")]) as (_canvas, line):
+    with shown.at_state([list(CHOICES.values()).index("no-mask")]) as (_canvas, line):
         assert line == (
             "attention: without the mask. Loss 1.4597, where 3.0819 is right. "
             "France: Complete the sentence: The capital of France is Haiku: The moon is a gentle voice."
