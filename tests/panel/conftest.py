@@ -1,4 +1,4 @@
-"""Which kind of view the panels of a test get: plain ones, unless a test chooses."""
+"""Tests use plain views unless they choose live ones."""
 
 import pytest
 

@@ -15,13 +15,13 @@ def axes():
 @pytest.mark.parametrize(
     ("wanted", "edges"), [({}, {"left", "bottom"}), ({"edges": ("bottom",)}, {"bottom"}), ({"edges": ()}, set())]
 )
-def test_only_the_edges_that_are_read_are_drawn(axes, wanted, edges):
+def test_draws_only_requested_edges(axes, wanted, edges):
     style_axes(axes, **wanted)
     assert {name for name, edge in axes.spines.items() if edge.get_visible()} == edges
 
 
 @pytest.mark.parametrize(("grid", "drawn"), [(None, ""), ("x", "x"), ("y", "y"), ("both", "xy")])
-def test_the_grid_lies_behind_the_plot(axes, grid, drawn):
+def test_grid_is_behind_the_plot(axes, grid, drawn):
     style_axes(axes, grid=grid)
     lines = {"x": axes.get_xgridlines()[0], "y": axes.get_ygridlines()[0]}
     assert [name for name, line in lines.items() if line.get_visible()] == list(drawn)

@@ -1,4 +1,4 @@
-"""The store of records: each once, numbers for good, and no more than its limit."""
+"""The store of records: no duplicates, permanent numbers, bounded size."""
 
 import json
 
@@ -10,14 +10,14 @@ from blocklab_course.panel.canvas import Canvas
 from blocklab_course.panel.display_list import DisplayList, Drawing, count_characters, references, renumber
 
 
-def test_the_same_content_has_the_same_number():
+def test_equal_records_share_a_number():
     records = DisplayList()
     assert records.number(("glyph", "m1 1")) == records.number(("glyph", "m1 1")) == 1
     assert records.number(("glyph", "m2 2")) == 2
     assert records[2] == ("glyph", "m2 2")
 
 
-def test_a_drawing_uses_all_that_its_strokes_need():
+def test_drawing_uses_all_referenced_records():
     records = DisplayList()
     style, clip, window, glyph, hatch, other = (
         records.number(record)
@@ -56,7 +56,7 @@ def test_a_drawing_uses_all_that_its_strokes_need():
     ],
     ids=lambda record: record[0],
 )
-def test_numbers_of_records_are_those_that_a_record_mentions(record):
+def test_renumber_maps_all_references(record):
     asked = []
     assert renumber(record, lambda number: asked.append(number) or number) == record
     assert sorted(asked) == sorted(references(record))
@@ -66,7 +66,7 @@ def test_numbers_of_records_are_those_that_a_record_mentions(record):
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=80), st.integers(0, 300))
-def test_the_store_is_bounded_and_numbers_are_never_given_again(draws, limit):
+def test_store_is_bounded_and_never_reuses_numbers(draws, limit):
     records, given_to = DisplayList(limit), {}
     for name in draws:
         record = ("glyph", "m" + "1" * name)
@@ -80,7 +80,7 @@ def test_the_store_is_bounded_and_numbers_are_never_given_again(draws, limit):
         assert sum(count_characters(records[n]) for n in given_to if n in records) <= max(limit, 60)
 
 
-def test_what_a_record_was_made_from_is_forgotten_with_it():
+def test_cache_is_dropped_with_the_records():
     canvas = Canvas((5, 3), 1)
     canvas.figure.text(0.5, 0.5, "a")
     canvas.strokes()
@@ -90,7 +90,7 @@ def test_what_a_record_was_made_from_is_forgotten_with_it():
     assert all(number in canvas.records for number in drawing.uses(canvas.records))
 
 
-def test_characters_are_about_those_of_json():
+def test_count_characters_approximates_json_length():
     canvas = Canvas((5, 3), 1)
     canvas.figure.subplots().plot([1, 5, 2], "o-")
     used = canvas.strokes().uses(canvas.records)
@@ -99,7 +99,7 @@ def test_characters_are_about_those_of_json():
     assert 0.7 < counted / written < 1.3
 
 
-def test_a_long_life_fits_into_the_limit():
+def test_many_states_stay_within_the_limit():
     canvas = Canvas((5, 3), 1)
     canvas.records._limit = 40_000
     line = canvas.figure.subplots().plot(range(99), animated=True)[0]
@@ -108,4 +108,4 @@ def test_a_long_life_fits_into_the_limit():
         drawing = canvas.strokes()
         assert all(number in canvas.records for number in drawing.uses(canvas.records))
         assert len(canvas.records) < 150
-    assert drawing.rest < drawing.moving[0][0]  # the rest was in use all the time
+    assert drawing.rest < drawing.moving[0][0]  # the static record was in use all the time

@@ -1,4 +1,4 @@
-"""What can be touched, and where a page finds it."""
+"""Handles of pickable and draggable artists."""
 
 import gc
 import weakref
@@ -25,13 +25,13 @@ def axes():
     return axes
 
 
-def test_a_touched_stroke_leads_to_its_place(axes):
+def test_picking_a_stroke_selects_its_value(axes):
     (line,) = axes.plot([0, 1], [0, 1])
     pickable(line, "tone", ["C", None, "A"])
     assert handles([line], CONTROLS, HEIGHT) == ((0, 0, "pick", (2, None, 0)),)
 
 
-def test_a_drag_goes_through_where_the_artist_stands_for_each_value(axes):
+def test_drag_line_follows_the_artist(axes):
     other, line = (axes.plot([0, 1], [0, 1])[0] for _ in range(2))
     draggable(line, "shift", lambda shift: (shift, shift / 2))
     ((slot, control, kind, places, points),) = handles([other, line], CONTROLS, HEIGHT)
@@ -40,7 +40,7 @@ def test_a_drag_goes_through_where_the_artist_stands_for_each_value(axes):
     assert np.array_equal(np.reshape(points, (-1, 2)), np.stack([1000 * values, 2000 - 500 * values], -1))
 
 
-def test_of_a_long_slider_some_places_are_given_the_ends_among_them(axes):
+def test_drag_line_of_long_slider_is_sampled_with_both_ends(axes):
     (line,) = axes.plot([0, 1], [0, 1])
     draggable(line, "long", lambda value: (value / 250, 1))
     ((_, _, _, places, points),) = handles([line], CONTROLS, HEIGHT)
@@ -48,7 +48,7 @@ def test_of_a_long_slider_some_places_are_given_the_ends_among_them(axes):
     assert (places[0], places[-1]) == (0, 1000)
 
 
-def test_a_line_goes_through_the_values_that_it_is_told(axes):
+def test_drag_line_goes_through_given_values(axes):
     (line,) = axes.plot([0, 1], [0, 1])
     draggable(line, "long", lambda value: (value / 250, 1), through=(30, 3, 5000))
     ((_, _, _, places, points),) = handles([line], CONTROLS, HEIGHT)
@@ -56,7 +56,7 @@ def test_a_line_goes_through_the_values_that_it_is_told(axes):
     assert points == (0, 1000, 12, 1000, 120, 1000, 4000, 1000)
 
 
-def test_the_line_is_asked_for_again_whenever_the_picture_is_drawn(axes):
+def test_drag_line_is_recomputed_on_every_draw(axes):
     (line,), height = axes.plot([0, 1], [0, 1]), [1]
     draggable(line, "shift", lambda shift: (shift, height[0]))
     before = handles([line], CONTROLS, HEIGHT)
@@ -64,20 +64,20 @@ def test_the_line_is_asked_for_again_whenever_the_picture_is_drawn(axes):
     assert handles([line], CONTROLS, HEIGHT) != before
 
 
-def test_a_panel_without_the_control_has_no_handle(axes):
+def test_no_handle_without_its_control(axes):
     (line,) = axes.plot([0, 1], [0, 1])
     pickable(line, "tone", ["A"])
     assert handles([line], {"shift": CONTROLS["shift"]}, HEIGHT) == ()
 
 
-def test_what_is_not_seen_has_no_handle(axes):
+def test_no_handle_for_invisible_artist(axes):
     (line,) = axes.plot([0, 1], [0, 1])
     pickable(line, "tone", ["A"])
     line.set_visible(False)
     assert handles([line], CONTROLS, HEIGHT) == ()
 
 
-def test_a_picture_that_is_gone_is_not_kept_by_its_handles():
+def test_handle_does_not_keep_artist_alive():
     (line,) = Figure().subplots().plot([0, 1], [0, 1])
     draggable(line, "shift", lambda _shift, line=line: (line.get_xdata()[0], 0))
     kept = weakref.ref(line)

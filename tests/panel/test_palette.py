@@ -1,4 +1,4 @@
-"""The palette in a light and in a dark page: what is written is read, what is drawn is seen, words for colours hold."""
+"""The palette in light and dark pages: contrast, and colours that match their names in the lessons."""
 
 import re
 from colorsys import rgb_to_hsv
@@ -34,34 +34,34 @@ PALETTE = INK, PAPER, QUIET, STILL, MOVED, POKED, TRUE, *GROUPS
 
 @pytest.fixture(params=["light", "dark"])
 def seen(request):
-    """What a page of that theme shows for a colour of a picture."""
+    """Map a colour of a picture to the colour shown in this theme."""
     theme = ["light", "dark"].index(request.param)
     return lambda colour: to_rgb(NAMED[css.NAMES[colour]][theme] if colour in css.NAMES else colour)
 
 
-def test_a_page_has_a_colour_for_each_of_the_palette_and_a_light_one_shows_it_as_it_is():
-    """A still, a plain panel and a page that knows no `light-dark` show a picture as every light page does."""
+def test_css_defines_every_palette_colour():
+    """Stills, plain panels and browsers without `light-dark` show the light colours."""
     assert {name: light for name, (light, _dark) in NAMED.items()} == {css.NAMES[each]: each for each in PALETTE}
     spare = re.findall(r"var\(--bl-([a-z0-9-]+), (#\w{6})\)", LOOK)
     assert set(spare) <= {(name, light) for name, (light, _dark) in NAMED.items()}
 
 
 @pytest.mark.parametrize("colour", [INK, QUIET, POKED, TRUE])
-def test_letters_on_paper(seen, colour):
+def test_text_contrast_on_paper(seen, colour):
     assert contrast(seen(colour), seen(PAPER)) >= 4.5
 
 
 @pytest.mark.parametrize("face", [PAPER, STILL, MOVED, POKED, TRUE, *GROUPS])
-def test_letters_on_a_face(seen, face):
+def test_text_contrast_on_palette_colours(seen, face):
     assert contrast(seen(letters_on(face)), seen(face)) >= 4.5
 
 
 @pytest.mark.parametrize("mark", [INK, QUIET, MOVED, POKED, TRUE])
-def test_marks_on_paper(seen, mark):
+def test_mark_contrast_on_paper(seen, mark):
     assert contrast(seen(mark), seen(PAPER)) >= 3
 
 
-def test_lessons_call_colours_by_name(seen):
+def test_colours_match_their_names_in_lessons(seen):
     """ "The orange curve", "the red one", "the blue one", "the grey band"."""
     for colour, lowest, highest in ((MOVED, 25, 40), (POKED, 335, 360), (TRUE, 205, 215)):
         hue, strength, _ = rgb_to_hsv(*seen(colour))
@@ -70,19 +70,19 @@ def test_lessons_call_colours_by_name(seen):
     assert all(rgb_to_hsv(*seen(colour))[1] < 0.35 for colour in (STILL, QUIET))
 
 
-def test_a_shade_follows_its_colour():
+def test_shade_follows_its_colour():
     front, side = (css.colour(to_rgba(shade(GROUPS[0], light))) for light in SHADES)
     assert front == "color-mix(in srgb,var(--bl-group-0,#7fb3e6),#000 16%)"
     assert side == "color-mix(in srgb,var(--bl-group-0,#7fb3e6),#000 30%)"
 
 
-def test_no_two_things_share_a_number():
+def test_palette_values_are_unique():
     shades = [shade(colour, light) for colour in PALETTE for light in SHADES]
     every = [*PALETTE, *shades, *map(fixed, PALETTE)]
     assert len(set(every)) == len(every)
 
 
-def test_what_is_fixed_looks_the_same_in_every_page():
+def test_fixed_colour_is_the_same_in_every_theme():
     for colour in PALETTE:
         assert css.colour(to_rgba(fixed(colour))) == fixed(colour)
         assert max(abs(a - b) for a, b in zip(to_rgb(fixed(colour)), to_rgb(colour), strict=True)) < 1.01 / 255

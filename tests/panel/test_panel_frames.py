@@ -1,15 +1,13 @@
-"""Every frame of a panel equals the picture drawn from nothing, pixel for pixel, with pictures made to be nasty."""
+"""Every frame equals a full drawing, pixel by pixel, for pictures that are hard to draw incrementally."""
 
 import io
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from PIL import Image
 
-from blocklab_course.panel import Panel, Slider, Toggle
 from blocklab_course.panel.canvas import Canvas, jpeg, png
 
 WAVE = np.sin(np.arange(12 * 16) * 0.7).reshape(12, 16)
@@ -27,22 +25,9 @@ def line_under_text(figure):
     line = axes.plot(WAVE[0], linewidth=6, animated=True)[0]
     axes.text(5, 0, "above $x^2$", size=40, color="red", zorder=9)
     axes.text(-1.6, 0.8, "sticks in from the left", size=12)
-    figure.add_artist(Rectangle((0.05, 0.6), 0.05, 0.2, color="green", alpha=0.5, zorder=5))  # on what sticks out
+    figure.add_artist(Rectangle((0.05, 0.6), 0.05, 0.2, color="green", alpha=0.5, zorder=5))  # above that text
     axes.text(3, -2.1, "rises from below", size=12, rotation=90, va="bottom")
     axes.text(9, 0.3, "turned", size=30, rotation=35, path_effects=[withStroke(linewidth=4, foreground="white")])
-    axes.set_ylim(-1.5, 1.5)
-    return lambda k: line.set_ydata(np.roll(WAVE[0], k))
-
-
-def line_between_fills(figure):
-    axes = figure.subplots()
-    axes.fill_between(range(16), WAVE[1], alpha=0.5, zorder=1)
-    line = axes.plot(WAVE[0], "o-", markersize=14, animated=True, zorder=2)[0]
-    axes.fill_between(range(16), WAVE[2], alpha=0.5, zorder=3)
-    axes.scatter(range(16), WAVE[3], s=300, alpha=0.4, hatch="//", zorder=4)
-    axes.plot(WAVE[4], "--", linewidth=8, gapcolor="yellow", zorder=4)
-    axes.grid(zorder=5)
-    axes.set_axisbelow(False)
     axes.set_ylim(-1.5, 1.5)
     return lambda k: line.set_ydata(np.roll(WAVE[0], k))
 
@@ -64,25 +49,17 @@ def overlapping_inset(figure):
     return update
 
 
-def title_changes(figure):
+def title_limits_and_legend_change(figure):
     axes = figure.subplots()
-    line = axes.plot(WAVE[0], animated=True)[0]
+    line = axes.plot(WAVE[0], "o-", linewidth=5, markersize=14, animated=True, label="line")[0]
+    axes.fill_between(range(16), WAVE[2], alpha=0.5, zorder=3)
+    legend = axes.legend(loc="center")
 
     def update(k):
         line.set_ydata(np.roll(WAVE[0], k))
         axes.set_title(f"{k // 3} thirds")
-
-    return update
-
-
-def limits_change(figure):
-    axes = figure.subplots()
-    line = axes.plot(WAVE[0], animated=True)[0]
-
-    def update(k):
-        line.set_ydata(WAVE[0] * (1 + k))
-        if k % 2:
-            axes.set_ylim(-1 - k, 1 + k)
+        axes.set_ylim(-1.5 - k // 2, 1.5)
+        legend.get_texts()[0].set_text(f"{k // 4} quarters")
 
     return update
 
@@ -95,20 +72,6 @@ def autoscale(figure):
         line.set_ydata(WAVE[0] * (1 + k // 2))
         axes.relim()
         axes.autoscale()
-
-    return update
-
-
-def legend_over_line(figure):
-    axes = figure.subplots()
-    line = axes.plot(WAVE[0], linewidth=5, animated=True, label="line")[0]
-    axes.set_ylim(-1.5, 1.5)
-    legend = axes.legend(loc="center")
-
-    def update(k):
-        line.set_ydata(np.roll(WAVE[0], k))
-        if k == 3:
-            legend.get_texts()[0].set_text("another name")
 
     return update
 
@@ -174,20 +137,6 @@ def order_and_role_change(figure):
     return update
 
 
-def starts_to_move(figure):
-    axes = figure.subplots()
-    axes.plot(WAVE[0], animated=True)
-    other = axes.plot(WAVE[1], linewidth=9)[0]
-
-    def update(k):
-        if k == 2:
-            other.set_animated(True)
-        if k > 2:
-            other.set_ydata(np.roll(WAVE[1], k))
-
-    return update
-
-
 def arrow_into_the_next_axes(figure):
     left, right = figure.subplots(1, 2)
     right.patch.set_alpha(0.5)
@@ -219,17 +168,13 @@ def moving_title_and_arrow(figure):
 NASTY = (
     image_under_ticks,
     line_under_text,
-    line_between_fills,
     overlapping_inset,
-    title_changes,
-    limits_change,
+    title_limits_and_legend_change,
     autoscale,
-    legend_over_line,
     visibility,
     colour_bar,
     artists_come_and_go,
     order_and_role_change,
-    starts_to_move,
     arrow_into_the_next_axes,
     moving_title_and_arrow,
 )
@@ -238,27 +183,27 @@ MOVES = (0, 1, 2, 3, 4, 5, 3, 3, 0)
 
 @pytest.mark.parametrize("picture", NASTY, ids=lambda picture: picture.__name__)
 @pytest.mark.parametrize("scale", [1, pytest.param(2, marks=pytest.mark.exhaustive)])
-def test_frame_equals_drawing_from_nothing(picture, scale):
+def test_frame_equals_full_drawing(picture, scale):
     canvas, judge = Canvas((5, 3), scale), Canvas((5, 3), scale)
     update, update_judge = picture(canvas.figure), picture(judge.figure)
     for k in MOVES:
         update(k)
         update_judge(k)
-        # The judge never draws a frame, so nothing that a frame leaves behind can hide in both. Its layout is made
-        # once, as a panel's is.
+        # The reference never draws a frame, so it cannot share a bug of incremental drawing. Like a panel, it computes
+        # its layout once.
         wanted = judge.still(scale)
         judge.figure.set_layout_engine("none")
         assert np.array_equal(canvas.frame(), wanted), f"k = {k}"
 
 
 def counting(canvas):
-    """How often the canvas draws everything."""
+    """Return a list that grows with every full drawing."""
     drawn = []
     canvas.figure.canvas.mpl_connect("draw_event", drawn.append)
     return drawn
 
 
-def test_moving_only_what_is_animated_draws_nothing_else():
+def test_animated_changes_do_not_redraw_the_figure():
     canvas = Canvas((5, 3), 1)
     update = colour_bar(canvas.figure)
     drawn = counting(canvas)
@@ -268,19 +213,19 @@ def test_moving_only_what_is_animated_draws_nothing_else():
     assert len(drawn) == 1
 
 
-def test_what_lies_beside_the_moving_artists_is_not_drawn_again():
+def test_frame_redraws_only_strokes_near_moving_artists():
     canvas = Canvas((5, 3), 1)
     left, right = canvas.figure.subplots(1, 2)
     line = left.plot(WAVE[0], animated=True)[0]
     right.plot(WAVE[0])
     canvas.frame()
-    # The line itself, and the spines and tick marks that touch its box: no label, nothing of the other axes.
+    # The line, and the spines and tick marks that touch its box: no labels, nothing in the other axes.
     labels = len(left.get_xticklabels() + left.get_yticklabels() + right.get_xticklabels() + right.get_yticklabels())
     assert canvas._tape.strokes[0].__self__ is line
     assert len(canvas._tape.strokes) < labels
 
 
-def test_a_drawing_that_fails_is_made_again():
+def test_failed_drawing_is_repeated():
     canvas = Canvas((5, 3), 1)
     axes = canvas.figure.subplots()
     line = axes.plot(WAVE[0], animated=True)[0]
@@ -293,7 +238,7 @@ def test_a_drawing_that_fails_is_made_again():
     assert np.array_equal(canvas.frame(), canvas.still(1))
 
 
-def test_the_saved_picture_is_the_same_each_time_and_a_few_levels_off_at_most():
+def test_png_is_reproducible_and_close_to_the_pixels():
     def saved():
         figure_update = colour_bar((canvas := Canvas((5, 3), 1)).figure)
         figure_update(2)
@@ -305,14 +250,14 @@ def test_the_saved_picture_is_the_same_each_time_and_a_few_levels_off_at_most():
     assert b"matplotlib" not in first
     read = np.asarray(Image.open(io.BytesIO(first)).convert("RGB")).astype(int)
     assert read.shape == (600, 1000, 3)
-    # 256 colours: the octree keeps four bits of each channel at least, so no level is off by 16.
+    # The octree of 256 colours keeps at least four bits per channel, so the error is below 16.
     assert np.abs(read - pixels[..., :3]).max() < 16
 
 
 @pytest.mark.parametrize("scale", [1, 2])
-def test_saving_leaves_the_next_frame_right(scale):
+def test_still_does_not_change_the_next_frame(scale):
     canvas = Canvas((5, 3), 1)
-    update = title_changes(canvas.figure)
+    update = title_limits_and_legend_change(canvas.figure)
     update(0)
     canvas.frame()
     update(3)
@@ -320,27 +265,8 @@ def test_saving_leaves_the_next_frame_right(scale):
     assert np.array_equal(canvas.frame(), canvas.still(1))
 
 
-def test_live_frames_keep_the_colour_of_thin_lines():
+def test_jpeg_keeps_the_colour_of_thin_lines():
     pixels = np.full((40, 40, 4), 255, np.uint8)
     pixels[:, 20, :3] = (255, 0, 0)
     read = np.asarray(Image.open(io.BytesIO(jpeg(pixels, 85))), int)
     assert abs(read[20, 20] - [255, 0, 0]).max() < 40
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("picture", NASTY, ids=lambda picture: picture.__name__)
-def test_panels_sweep_shows_what_drawing_from_nothing_shows(picture):
-    def with_line(figure: Figure):
-        update = picture(figure)
-
-        def said(k, flag):
-            update(k)
-            return f"{k}, {flag}"
-
-        return said
-
-    panel = Panel(with_line, size=(4, 3), k=Slider(0, 5, 1, value=2), flag=Toggle(False))
-    for values, line in panel.sweep():
-        assert line == f"{values['k']}, {values['flag']}"
-        frame = panel.canvas.frame().copy()
-        assert np.array_equal(frame, panel.canvas.still(frame.shape[1] / 400))

@@ -1,4 +1,4 @@
-"""How long a panel lives: in a real kernel, whose cells are run as JupyterLab, Colab and nbclient run them."""
+"""The lifetime of panels in a real kernel whose cells run as in JupyterLab, VS Code, Colab and nbclient."""
 
 import pytest
 from jupyter_client.manager import start_new_kernel
@@ -27,14 +27,14 @@ def make():
         picture, (3, 2), height=Slider(0, 10, 1, value=3), tone=Choice({"a": 1, "b": 2}, None), flag=Toggle(False))
 
 def moved_by_hand(panel, height):
-    """As a page does: a living panel is told where it stands."""
+    """Move the slider as a page does."""
     if backend._kind == "plain":
         panel.controls["height"].slider.value = height
     else:
         panel.view.root.set_state({"at": [height, *panel.view.root.at[1:]]})
 
 def shown_in(panel):
-    """Where height and tone stand in the page."""
+    """Return the state of height and tone in the page."""
     if backend._kind == "live":
         return panel.view.root.at[:2]
     return [panel.controls["height"].slider.value, panel.controls["tone"].buttons.index]
@@ -47,7 +47,7 @@ def counts():
     return len(registry), len(comms), len(figures)
 
 def forget_outputs():
-    """IPython keeps what a cell gave in five places."""
+    """Drop the five references that IPython keeps to an output."""
     shell = get_ipython()
     hook = shell.displayhook
     hook._ = hook.__ = hook.___ = None
@@ -56,7 +56,7 @@ def forget_outputs():
         names.update(dict.fromkeys([name for name in names if re.fullmatch(r"_\\d+|_+", name)]))
 
 gc.collect()
-gc.freeze()  # all that is there so far stays: counts() need not look through it
+gc.freeze()  # exclude existing objects, so that counts() is fast
 '''
 
 CLEAR = """
@@ -100,7 +100,7 @@ class Kernel:
         return outputs
 
     def value(self, code):
-        """What an expression gives, seen from a cell of its own."""
+        """Evaluate an expression in a separate cell."""
         return eval("".join(self.run("value", f"print(repr({code}))")))
 
 
@@ -116,7 +116,7 @@ def process(request):
 
 @pytest.fixture
 def kernel(process):
-    """The kernel with no panel in it."""
+    """A kernel without panels."""
     process.front_end = "JupyterLab"
     process.run("clear", CLEAR)
     assert process.value("counts()") == (0, 0, 0)
@@ -138,7 +138,7 @@ CELLS = [
 
 
 def run_again(kernel, code, times):
-    """Widgets, comms and figures after the first run of a cell, and after as many more."""
+    """Return the counts of widgets, comms and figures after the first run of a cell and after more runs."""
     kernel.run("A", code)
     first = kernel.value("counts()")
     for _ in range(times):
@@ -147,33 +147,33 @@ def run_again(kernel, code, times):
 
 
 @pytest.mark.parametrize("code", CELLS)
-def test_a_cell_that_runs_again_frees_what_it_showed_before(kernel, code):
+def test_rerunning_a_cell_releases_its_panels(kernel, code):
     first, later = run_again(kernel, code, 3)
     assert min(first) > 0
     assert later == first
 
 
 @pytest.mark.parametrize("front_end", SAY_THE_CELL)
-def test_so_it_is_wherever_the_kernel_is_told_which_cell_runs(kernel, front_end):
+def test_every_front_end_with_cell_ids_releases_panels(kernel, front_end):
     kernel.front_end = front_end
     first, later = run_again(kernel, "make()", 20 if front_end == "JupyterLab" else 2)
     assert later == first
 
 
-def test_where_it_is_not_told_nothing_goes_that_may_stand_in_the_page(kernel):
+def test_without_cell_ids_panels_are_kept(kernel):
     kernel.front_end = "nbclient"
     kernel.run("A", "kept = make()\nkept")
     kernel.run("A", "make()")
     assert kernel.value("kept.view.root.comm is not None and kept._canvas is not None")
 
 
-def test_a_panel_that_is_not_shown_costs_no_widget_and_dies_with_its_name(kernel):
+def test_hidden_panel_has_no_widgets_and_is_collected(kernel):
     for _ in range(3):
         kernel.run("A", "panel = make()")
     assert kernel.value("counts()") == (0, 0, 1)
 
 
-def test_a_panel_in_two_cells_stays_while_one_of_them_shows_it(kernel):
+def test_panel_in_two_cells_lives_until_both_rerun(kernel):
     kernel.run("A", "kept = make()\nkept")
     model = view_of(kernel.run("B", "kept"))
     kernel.run("A", "make()")
@@ -186,13 +186,13 @@ def test_a_panel_in_two_cells_stays_while_one_of_them_shows_it(kernel):
     assert kernel.value("counts()") == one
 
 
-def test_a_panel_that_its_cell_shows_again_stays_as_it_is(kernel):
+def test_showing_a_panel_again_keeps_its_widgets(kernel):
     kernel.run("A", "kept = make()")
     models = {view_of(kernel.run("B", "kept")) for _ in range(3)}
     assert len(models) == 1
 
 
-def test_a_panel_kept_in_a_variable_comes_back_where_it_was(kernel):
+def test_released_panel_returns_with_its_values(kernel):
     kernel.run("A", "kept = make()\nkept.move(height=7, tone=2)\nkept")
     kernel.run("A", "make()")
     assert kernel.value("kept._view is None")
@@ -202,7 +202,7 @@ def test_a_panel_kept_in_a_variable_comes_back_where_it_was(kernel):
     assert kernel.value("kept.line") == "height 2"
 
 
-def test_a_panel_that_was_put_away_can_be_moved_from_code(kernel):
+def test_released_panel_can_be_moved_from_code(kernel):
     kernel.run("A", "kept = make()\nkept")
     kernel.run("A", "make()")
     kernel.run("B", "kept.move(height=9)")
@@ -211,7 +211,7 @@ def test_a_panel_that_was_put_away_can_be_moved_from_code(kernel):
 
 
 @pytest.mark.parametrize("front_end", FRONT_ENDS)
-def test_close_gives_all_back(kernel, front_end):
+def test_close_frees_widgets_comms_and_figure(kernel, front_end):
     kernel.front_end = front_end
     before = kernel.value("counts()")
     kernel.run("A", "kept = make()\nkept")
@@ -224,7 +224,7 @@ def test_close_gives_all_back(kernel, front_end):
 
 
 @pytest.mark.parametrize(("chosen", "says"), [("en", "This panel is closed."), ("zh", "这个面板已经关闭。")])
-def test_a_closed_panel_says_so_when_it_is_shown_or_moved(kernel, chosen, says):
+def test_closed_panel_reports_it_when_shown_or_moved(kernel, chosen, says):
     kernel.run("A", f"i18n.set_language({chosen!r})\nkept = make()\ni18n.set_language('en')")
     kernel.run("A", "kept.close(); kept.close()")
     for code in ("kept", "display(kept)"):

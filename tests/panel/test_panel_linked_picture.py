@@ -8,7 +8,7 @@ from blocklab_course.panel import LinkedPicture
 
 
 def half(figure):
-    """Left black, right white."""
+    """A picture that is black on the left and white on the right."""
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
     axes.set(xlim=(0, 2), ylim=(0, 1))
@@ -19,7 +19,7 @@ def half(figure):
 PICTURE = LinkedPicture(half, (4, 2), [((0.5, 0.25, 0.4, 0.5), "a&b.ipynb", '"b"')])
 
 
-def test_the_line_the_picture_and_the_page_are_all_given():
+def test_output_has_text_png_and_html():
     data, metadata = PICTURE._repr_mimebundle_()
     assert data["text/plain"] == 'black & "white"'
     assert metadata["image/png"] == {"width": 400, "height": 200}
@@ -30,7 +30,7 @@ def test_the_line_the_picture_and_the_page_are_all_given():
     assert data["image/png"] in data["text/html"]
 
 
-def test_a_link_lies_where_it_should_and_leads_there():
+def test_link_position_and_target():
     html = PICTURE.html()
     assert re.search(r"<div[^>]*position: relative; max-width: 400px", html)
     link = re.search(r"<a [^>]*></a>", html)[0]

@@ -1,4 +1,4 @@
-"""What recorded things look like: their clips, pens, faces, hatches, and which way round images stand."""
+"""Styles of recorded artists: clips, lines, faces, hatches, and the orientation of images."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ GRAY = {"extent": (100, 400, 0, 200), "cmap": "gray", "aspect": "auto"}
 
 
 def recorded_together(*artists_of):
-    """The one record that each of several moving artists makes in one picture, and the store."""
+    """Return the single record of each of several moving artists in one picture, and the store."""
     canvas = Canvas((5, 3), 1)
     axes = axes_of(canvas)
     for artist_of in artists_of:
@@ -40,7 +40,7 @@ def recorded_together(*artists_of):
     ],
     ids=["line", "marks", "scatter", "lines", "text", "image", "mesh"],
 )
-def test_whatever_it_is_it_is_cut_at_whole_pixels_of_its_clip(artist_of):
+def test_clip_snaps_to_pixels(artist_of):
     def clipped(axes):
         artist = artist_of(axes)
         artist.set_clip_path(Rectangle((10.3, 10.3), 20, 20, transform=axes.transData))
@@ -53,7 +53,7 @@ def test_whatever_it_is_it_is_cut_at_whole_pixels_of_its_clip(artist_of):
 # --- places ---
 
 
-def test_places_are_told_to_a_tenth_and_marks_with_edges_stand_at_whole_pixels():
+def test_round_marks_keep_tenths_and_square_marks_snap():
     (round_one, square), _ = recorded_together(
         lambda axes: axes.plot([10.26], [289.52], "o")[0], lambda axes: axes.plot([10.26], [289.52], "s")[0]
     )
@@ -61,7 +61,7 @@ def test_places_are_told_to_a_tenth_and_marks_with_edges_stand_at_whole_pixels()
     assert square[4] == (100, 100)
 
 
-def test_what_stands_far_away_is_left_out():
+def test_far_away_marks_are_dropped():
     for artist_of in (
         lambda axes: axes.scatter([1, 1e9], [1, 1], s=[20, 40]),
         lambda axes: axes.plot([1, 1e9], [1, 1], "o")[0],
@@ -70,11 +70,11 @@ def test_what_stands_far_away_is_left_out():
         assert marks[4] == (10, 2990)
 
 
-def test_a_text_that_is_not_visible_is_none():
+def test_invisible_text_is_not_recorded():
     assert recorded(lambda axes: axes.text(9, 9, "a", visible=False))[0] == []
 
 
-def test_the_same_word_in_another_font_has_other_letters():
+def test_font_weight_changes_glyphs():
     thin, bold = (lambda axes, weight=weight: axes.text(9, 9, "a", weight=weight) for weight in ("normal", "bold"))
     (first, second), _ = recorded_together(thin, bold)
     assert first[4] != second[4]
@@ -83,7 +83,7 @@ def test_the_same_word_in_another_font_has_other_letters():
 # --- marks ---
 
 
-def test_only_a_circle_is_told_as_one():
+def test_ellipse_is_not_recorded_as_circle():
     for artist_of in (
         lambda axes: axes.plot([9], [9], marker=Path.unit_circle().transformed(Affine2D().scale(1, 0.5)))[0],
         lambda axes: axes.add_collection(
@@ -95,13 +95,13 @@ def test_only_a_circle_is_told_as_one():
         assert "c" in mark[3].lower()
 
 
-def test_where_the_edges_of_a_mark_stand_depends_on_its_pen():
+def test_mark_snapping_depends_on_line_width():
     odd, even = (lambda axes, width=width: axes.plot([9], [9], "s", ms=7.2, mew=width)[0] for width in (0.72, 1.44))
     (first, second), _ = recorded_together(odd, even)
     assert first[3] != second[3]
 
 
-def test_after_a_closed_part_a_path_goes_on_from_where_that_began():
+def test_relative_path_continues_after_closed_part():
     corners = [(0, 0), (10, 0), (10, 10), (0, 0), (20, 0), (30, 0), (30, 10), (20, 0)]
     codes = 2 * [Path.MOVETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
     assert relative(np.array(corners), codes) == "m0 0l10 0l0 10zm20 0l10 0l0 10z"
@@ -110,13 +110,13 @@ def test_after_a_closed_part_a_path_goes_on_from_where_that_began():
 # --- pens and faces ---
 
 
-def test_dashes_begin_where_they_are_told_to():
+def test_dash_offset():
     (path,), records = recorded(lambda axes: axes.plot([0, 9], [0, 9], ls=(5, (10, 4)), lw=0.72)[0], "path")
     look = css(path, records)
     assert (look["stroke-dasharray"], look["stroke-dashoffset"]) == ("100 40", "50")
 
 
-def test_lines_of_a_collection_have_their_own_dashes_and_its_caps():
+def test_line_collection_has_own_dashes_and_shared_caps():
     lines = [[(0, 0), (9, 9)], [(20, 20), (30, 25)]]
     found, records = recorded(
         lambda axes: axes.add_collection(
@@ -132,12 +132,12 @@ def test_lines_of_a_collection_have_their_own_dashes_and_its_caps():
     }
 
 
-def test_an_edge_of_no_width_is_none():
+def test_zero_width_edge_is_omitted():
     found, records = recorded(lambda axes: axes.scatter([1, 2], [1, 2], s=[20, 40], edgecolors="r", linewidths=0))
     assert ["stroke" in css(marks, records) for marks in found] == [False, False]
 
 
-def test_faces_let_through_as_much_as_they_are_told_to():
+def test_face_and_text_opacity():
     (patch, text), records = recorded_together(
         lambda axes: axes.add_patch(Rectangle((0, 0), 9, 9, fc="#123456", lw=0, alpha=0.25)),
         lambda axes: axes.text(9, 9, "a", color="#123456", alpha=0.5),
@@ -146,7 +146,7 @@ def test_faces_let_through_as_much_as_they_are_told_to():
     assert css(text, records) == {"fill": "#123456", "fill-opacity": "0.5"}
 
 
-def test_a_shadow_is_as_faint_as_its_effect_says():
+def test_shadow_opacity():
     shadow = [SimplePatchShadow(shadow_rgbFace="#123456", alpha=0.25)]
     (path,), records = recorded(
         lambda axes: axes.add_patch(Rectangle((0, 0), 9, 9, fc="r", lw=0, path_effects=shadow)), "path"
@@ -154,7 +154,7 @@ def test_a_shadow_is_as_faint_as_its_effect_says():
     assert css(path, records)["fill-opacity"] == "0.25"
 
 
-def test_edges_that_are_not_smoothed_stay_sharp():
+def test_disabled_antialiasing_gives_crisp_edges():
     (path,), records = recorded(lambda axes: axes.plot([0, 9], [0, 9], antialiased=False)[0], "path")
     assert css(path, records)["shape-rendering"] == "crispEdges"
 
@@ -171,14 +171,14 @@ def hatched(colour, width=1.0):
     return artist_of
 
 
-def test_hatches_of_other_colours_and_widths_are_others():
+def test_hatch_depends_on_colour_and_width():
     found, records = recorded_together(hatched("r"), hatched("b"), hatched("r", 2), hatched("r"))
     looks = [records[path[4]][3] for path in found]
     assert looks[0] == looks[3]
     assert len(set(looks)) == 3
 
 
-def test_a_shape_of_nothing_but_a_hatch_is_drawn():
+def test_hatch_without_face_is_drawn():
     hollow = {"fill": False, "lw": 0, "ec": "r", "hatch": "//"}
     (path,), records = recorded(lambda axes: axes.add_patch(Rectangle((0, 0), 50, 50, **hollow)), "path")
     assert css(path, records) == {"fill": "none"}
@@ -190,7 +190,7 @@ def test_a_shape_of_nothing_but_a_hatch_is_drawn():
 
 @pytest.mark.parametrize("x", [1, -1])
 @pytest.mark.parametrize("y", [1, -1])
-def test_an_image_turns_with_its_axes(x, y):
+def test_image_follows_inverted_axes(x, y):
     def artist_of(axes):
         image = axes.imshow(np.arange(6).reshape(2, 3), **GRAY)
         axes.set(xlim=(0, 500)[::x], ylim=(0, 300)[::y])
@@ -201,19 +201,19 @@ def test_an_image_turns_with_its_axes(x, y):
 
 
 @pytest.mark.parametrize("y", [1, -1])
-def test_a_mesh_turns_with_its_axes(y):
+def test_mesh_follows_inverted_axis(y):
     (image,), _ = recorded(
         lambda axes: axes.pcolormesh([0, 100, 200], [0, 50, 100][::y], [[0, 1], [2, 3]], cmap="gray"), "image"
     )
     assert pixels(image[7])[::-y, :, 0].tolist() == [[0, 85], [170, 255]]
 
 
-def test_a_mesh_with_edges_is_its_cells():
+def test_mesh_with_edges_becomes_paths():
     found, _ = recorded(lambda axes: axes.pcolormesh([0, 100, 200], [0, 50, 100], [[0, 1], [2, 3]], edgecolors="k"))
     assert [record[0] for record in found] == ["path"] * 4
 
 
-def test_one_see_through_cell_stays_so():
+def test_transparent_cell_stays_transparent():
     cells = np.full((1, 2, 4), 255, np.uint8)
     cells[0, 1, 3] = 0
     (image,), _ = recorded(lambda axes: axes.imshow(cells, **GRAY), "image")

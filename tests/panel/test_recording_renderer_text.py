@@ -1,4 +1,4 @@
-"""Letters of recorded texts stand where Agg puts them."""
+"""Recorded letters are where Agg puts them."""
 
 import re
 
@@ -31,7 +31,7 @@ TEXTS = (
 
 
 def path_of(d: str) -> Path:
-    """A path from its relative commands."""
+    """Parse a path of relative commands."""
     corners, codes, at, start = [], [], np.zeros(2), np.zeros(2)
     for letter, numbers in re.findall(r"([mlqcz])([^mlqcz]*)", d):
         points = np.array(re.findall(r"-?\d+", numbers), float).reshape(-1, 2)
@@ -55,7 +55,7 @@ def drawn_by_agg(text: str, **look) -> tuple[np.ndarray, Canvas]:
 
 
 def drawn_again(canvas: Canvas) -> np.ndarray:
-    """The recorded letters as shapes, each in its place."""
+    """Draw the recorded letters as shapes."""
     judge = Canvas((5, 3), 1)
     strokes = [canvas.records[number] for number in canvas.records[canvas.strokes().rest][1]]
     for _, _, _, place, letters, _ in [stroke for stroke in strokes if stroke[0] == "text"]:
@@ -69,7 +69,7 @@ def drawn_again(canvas: Canvas) -> np.ndarray:
 
 
 def shift(one: np.ndarray, other: np.ndarray, axis: int) -> float:
-    """By how many pixels two pictures lie apart along an axis: where their profiles agree best."""
+    """Return the shift in pixels along an axis at which the profiles of two pictures agree best."""
     first, second = one.sum(1 - axis), np.fft.rfft(other.sum(1 - axis))
     waves = -2j * np.pi * np.fft.rfftfreq(len(first))
     apart = {by: np.fft.irfft(second * np.exp(waves * by), len(first)) - first for by in np.arange(-1.5, 1.51, 0.05)}
@@ -80,9 +80,9 @@ def shift(one: np.ndarray, other: np.ndarray, axis: int) -> float:
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("angle", [0, 35])
 @pytest.mark.parametrize("size", [7, 12, 30])
-def test_letters_stand_where_agg_puts_them(text, angle, size):
+def test_unhinted_letters_match_agg(text, angle, size):
     set_language("zh" if "归" in text else "en")
-    with matplotlib.rc_context({"text.hinting": "no_hinting"}):  # Agg, too, draws the font's own shapes then
+    with matplotlib.rc_context({"text.hinting": "no_hinting"}):  # so that Agg draws unhinted shapes, too
         wanted, canvas = drawn_by_agg(text, size=size, rotation=angle, color="black")
         found = drawn_again(canvas)
     assert abs(shift(wanted, found, 0)) <= 0.2
@@ -93,14 +93,14 @@ def test_letters_stand_where_agg_puts_them(text, angle, size):
 @beside_agg
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("size", [7, 12, 30])
-def test_letters_fitted_to_pixels_stand_there_too(text, size):
+def test_hinted_letters_match_agg(text, size):
     set_language("zh" if "归" in text else "en")
     wanted, canvas = drawn_by_agg(text, size=size, color="black")
-    # Along the line: across it the fitted letters are higher or lower, not elsewhere.
+    # Horizontally only: hinting changes the height of letters, not their position.
     assert abs(shift(wanted, drawn_again(canvas), 1)) <= 0.3
 
 
-def test_a_text_says_what_it_says_and_is_laid_out_once():
+def test_text_keeps_string_and_cached_layout():
     canvas = Canvas((5, 3), 1)
     text = canvas.figure.text(0.5, 0.5, "ha", animated=True)
     (first,) = canvas.strokes().moving
@@ -112,7 +112,7 @@ def test_a_text_says_what_it_says_and_is_laid_out_once():
     assert there[3] != here[3]
 
 
-def test_a_glyph_is_stored_once_for_all_sizes():
+def test_glyph_is_stored_once_for_all_sizes():
     canvas = Canvas((5, 3), 1)
     for size in (8, 9, 20):
         canvas.figure.text(0.5, 0.5, "aaa", size=size)
@@ -120,7 +120,7 @@ def test_a_glyph_is_stored_once_for_all_sizes():
     assert [canvas.records[number][0] for number in used].count("glyph") == 1
 
 
-def test_a_raised_letter_is_a_smaller_one():
+def test_superscript_glyph_is_smaller():
     canvas = Canvas((5, 3), 1)
     canvas.figure.text(0.5, 0.5, "$x^x$", animated=True)
     ((stroke,),) = canvas.strokes().moving

@@ -1,4 +1,4 @@
-"""Sliders and a picture that answers at once. Nothing else in the package knows ipywidgets or anywidget."""
+"""Interactive figures. The only package that imports ipywidgets and anywidget."""
 
 from blocklab_course.panel.controls import Choice, Slider, Toggle
 from blocklab_course.panel.linked_picture import LinkedPicture

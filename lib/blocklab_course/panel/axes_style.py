@@ -1,4 +1,4 @@
-"""How the axes of a plot look: alike in all pictures, and no line more than is read."""
+"""The style of axes, the same in all pictures."""
 
 from matplotlib.axes import Axes
 
@@ -6,7 +6,7 @@ from .palette import STILL
 
 
 def style_axes(axes: Axes, edges: tuple[str, ...] = ("left", "bottom"), grid: str | None = None) -> None:
-    """Draw only these edges of the frame, and lines behind the plot where a `grid` is wanted: "x", "y" or "both"."""
+    """Show only these edges of the frame, and optionally a grid behind the plot: "x", "y" or "both"."""
     for name, edge in axes.spines.items():
         edge.set_visible(name in edges)
     if grid:

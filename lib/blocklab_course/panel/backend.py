@@ -1,4 +1,4 @@
-"""Which kind of view panels get: living ones, or plain ones where a front end loads no script of ours."""
+"""The kind of view that panels get: live, or plain for front ends that cannot load our script."""
 
 from typing import Any
 
@@ -8,19 +8,19 @@ _kind = "live"
 
 
 def set_backend(kind: str) -> None:
-    """Take "live" or "plain" for the panels that are shown from now on. Raises ValueError for another kind."""
+    """Use "live" or "plain" views for panels shown from now on. Raises ValueError for another kind."""
     global _kind
     _kind = check_backend(kind)
 
 
 def check_backend(kind: str) -> str:
     if kind not in KINDS:
-        raise ValueError(f"panels wants 'live' or 'plain', got {kind!r}")
+        raise ValueError(f"expected panels to be 'live' or 'plain', got {kind!r}")
     return kind
 
 
 def draw(canvas: Any) -> None:
-    """Draw what a view of the kind that was chosen would show."""
+    """Draw what a view of the current kind would show."""
     if _kind == "live":
         canvas.strokes()
     else:
@@ -28,7 +28,7 @@ def draw(canvas: Any) -> None:
 
 
 def make_view(panel: Any, canvas: Any) -> Any:
-    """A view of the panel, whose canvas is drawn: of the kind that was chosen, or plain where anywidget is missing."""
+    """Return a view of the current kind, or a plain one if anywidget is missing. The canvas is drawn already."""
     if _kind == "live":
         try:
             from blocklab_course.panel.live_view import LiveView

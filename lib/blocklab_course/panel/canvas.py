@@ -1,8 +1,8 @@
-"""A figure that is drawn many times a second: what rests is painted once, what moves is painted for every frame.
+"""A figure that is drawn many times a second: the static part once, moving artists in every frame.
 
-A picture marks what moves with `animated=True`. The first drawing goes through a `Tape`, which paints all that no
-moving artist can touch and keeps the rest as strokes, in the order in which matplotlib draws. A frame is then that
-background, the moving artists, and the strokes between and above them: pixel for pixel what drawing all would give.
+A picture creates moving artists with `animated=True`. The first drawing goes through a `Tape`: it paints everything
+that no moving artist can overlap, and records the rest as strokes in matplotlib's order. A frame is that background
+plus the moving artists and the strokes between and above them, identical pixel by pixel to a full drawing.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ from blocklab_course.panel.display_list import DisplayList, Drawing
 from blocklab_course.panel.recording_renderer import RecordingRenderer, is_scalable_image
 
 DPI = 100
-"""Dots per inch at which a figure of 10 x 4 inches is as wide as 1000 CSS pixels."""
+"""Dots per inch: a figure 10 inches wide is 1000 CSS pixels wide."""
 
 Box = tuple[float, float, float, float]
 EVERYWHERE: Box = (-inf, -inf, inf, inf)
@@ -34,10 +34,10 @@ EVERYWHERE: Box = (-inf, -inf, inf, inf)
 class Canvas:
     """A figure, its pixels and its strokes.
 
-    `frame()` draws it as it is now and returns (height, width, 4) bytes, red first; `strokes()` returns the numbers of
-    what is drawn, which `records` holds. Either costs little while only animated artists change. Everything is drawn
-    anew when a resting artist went stale, or when artists came or went. A layout engine runs once and is then taken
-    away, so that the axes stay where they are; a picture that wants a new layout sets its engine again.
+    `frame()` draws the figure and returns (height, width, 4) RGBA bytes. `strokes()` returns the numbers of what is
+    drawn; `records` holds their contents. Both are cheap while only animated artists change. A stale static artist, or
+    one that was added or removed, redraws everything. A layout engine runs once and is then removed, so that the axes
+    keep their place; a picture that needs a new layout sets its engine again.
     """
 
     def __init__(self, size: tuple[float, float], scale: float):
@@ -75,11 +75,11 @@ class Canvas:
 
     @property
     def moving_artists(self) -> list[Artist]:
-        """The moving artists, in the order of the lists of strokes that `strokes` returned last."""
+        """The moving artists, in the order of `moving` in the last drawing."""
         return self._moving_artists
 
     def still(self, scale: float) -> np.ndarray:
-        """The same picture drawn from nothing, with nothing animated: what is saved, and what frames are held to."""
+        """Draw the whole picture from scratch, with nothing animated: for saving, and as the reference for frames."""
         dpi, self.figure.dpi = self.figure.dpi, DPI * scale
         try:
             renderer = RendererAgg(*self.figure.bbox.size, self.figure.dpi)
@@ -91,13 +91,13 @@ class Canvas:
         return np.asarray(renderer.buffer_rgba())
 
     def _invalidate(self) -> None:
-        """Draw all anew, as pixels and as strokes, when they are asked for."""
+        """Redraw everything next time, pixels and strokes."""
         self._static_artists: list[Artist] | None = None
         self._background: np.ndarray | None = None
         self._rest: int | None = None
 
     def _drop_stale(self) -> None:
-        # Whichever of the two is drawn takes the flags down, so a flag that is up is the end of both.
+        # Drawing either pixels or strokes clears the stale flags, so a stale flag invalidates both.
         if self._static_artists is None or self._is_stale():
             self._invalidate()
 
@@ -123,8 +123,8 @@ class Canvas:
 
     @contextmanager
     def _draw_everything(self) -> Iterator[tuple[list[Artist], list[Artist]]]:
-        """Let animated artists be drawn as if they rested; then note how all stand. Yields them, and the others."""
-        self._static_artists = None  # if drawing fails half way, the next one starts again
+        """Draw animated artists like all others, then remember the state of all. Yields (moving, static) artists."""
+        self._static_artists = None  # if drawing fails, the next one starts from scratch
         everything = parts(self.figure)
         moving = [artist for artist in everything if artist.get_animated()]
         still = [artist for artist in everything if not artist.get_animated()]
@@ -134,20 +134,20 @@ class Canvas:
         alive = {id(part) for artist in moving for part in parts(artist)}
         static = [artist for artist in parts(self.figure) if id(artist) not in alive]
         for artist in static:
-            artist.stale = False  # matplotlib leaves the flag up on what it did not draw
+            artist.stale = False  # matplotlib does not clear the flag of what it did not draw
         self._axes = [artist for artist in static if isinstance(artist, Axes)]
         self._moving, self._background_keys = moving, [background_key(artist) for artist in moving]
         self._static_artists = static
 
     def _is_stale(self) -> bool:
         for axes in self._axes:
-            axes.viewLim  # noqa: B018  settles an autoscale that was only asked for, and raises the flag if limits change
+            axes.viewLim  # noqa: B018  runs a pending autoscale, which marks the axes stale if their limits change
         stale = any(artist.stale for artist in self._static_artists)
         return stale or self._background_keys != [background_key(artist) for artist in self._moving]
 
 
 class Tape:
-    """A renderer that paints what lies clear of every moving artist and remembers the rest as `strokes`, in order."""
+    """A renderer that paints whatever no moving artist overlaps, and records the rest as `strokes`, in order."""
 
     def __init__(self, renderer: RendererAgg):
         self._renderer = renderer
@@ -158,7 +158,7 @@ class Tape:
         self._covered: list[Box] = []
 
     def mark(self, artist: Artist, _tape: "Tape") -> None:
-        """Leave a place in the order of drawing for an artist that moves."""
+        """Reserve the place of a moving artist in the drawing order."""
         self.strokes.append(type(artist).draw.__get__(artist))
         self._covered.append(moving_bounds(artist))
 
@@ -171,7 +171,7 @@ class Tape:
         if not self._covered or not overlaps_any(box := BOUNDS[name](self._renderer, *args), self._covered):
             getattr(self._renderer, name)(*args, **options)
             return
-        # An artist may go on using its graphics context after the stroke.
+        # An artist may reuse its graphics context after the stroke.
         kept = [copy_gc(a) if isinstance(a, GraphicsContextBase) else a for a in args]
         self.strokes.append(lambda renderer: getattr(renderer, name)(*kept, **options))
         self._covered.append(box)
@@ -179,7 +179,7 @@ class Tape:
 
 @contextmanager
 def override_draw(artists: list[Artist], draw: Callable[[Artist, RendererBase], None]) -> Iterator[None]:
-    """When the artists are asked to draw themselves, do this instead."""
+    """Replace the artists' `draw` method."""
     try:
         for artist in artists:
             artist.draw = partial(draw, artist)
@@ -190,9 +190,9 @@ def override_draw(artists: list[Artist], draw: Callable[[Artist, RendererBase], 
 
 
 def parts(artist: Artist) -> list[Artist]:
-    """An artist and all that belongs to it, but for the ticks of axes whose ticks are not shown.
+    """Return an artist and all its descendants, except ticks of axes that do not show them.
 
-    matplotlib makes ticks when they are asked for, which takes longer than drawing a frame.
+    matplotlib creates ticks on access, which takes longer than drawing a frame.
     """
     found = [artist]
     for child in artist.get_children():
@@ -202,7 +202,7 @@ def parts(artist: Artist) -> list[Artist]:
 
 @contextmanager
 def without_animation(artists: list[Artist]) -> Iterator[None]:
-    """Let matplotlib draw animated artists as if they were not."""
+    """Make matplotlib draw animated artists too."""
     try:
         for artist in artists:
             artist.set_animated(False)
@@ -213,19 +213,19 @@ def without_animation(artists: list[Artist]) -> Iterator[None]:
 
 
 def background_key(artist: Artist) -> tuple:
-    """What of a moving artist decides about the strokes around it: a change here needs a new background."""
+    """The properties of a moving artist that the background depends on."""
     return artist.get_zorder(), moving_bounds(artist)
 
 
 def moving_bounds(artist: Artist) -> Box:
-    """A box that a moving artist never leaves: its clip box if it keeps to one."""
+    """Return a box that a moving artist never leaves: its clip box, if it has one."""
     clip = artist.get_clip_box() if artist.get_clip_on() and artist.get_agg_filter() is None else None
     if clip is None or isinstance(artist, Annotation) or artist.get_children():
-        return EVERYWHERE  # the arrow of an annotation and the parts of a group have clips of their own
+        return EVERYWHERE  # the arrow of an annotation and the children of a group have their own clips
     return expand(clip.extents, 1)
 
 
-# --- how far a stroke of each kind can reach, in pixels from the lower left ------------------------------------------
+# --- bounding boxes of strokes, in pixels from the lower left --------------------------------------------------------
 
 
 def path_bounds(_renderer, gc, path, transform, *_face) -> Box:
@@ -239,7 +239,7 @@ def marker_bounds(_renderer, gc, marker, marker_transform, path, transform, *_fa
 
 def text_bounds(renderer, gc, x, y, text, font, angle, ismath=False, mtext=None) -> Box:  # noqa: ARG001
     width, height, descent = renderer.get_text_width_height_descent(text, font, ismath)
-    side = height / 8 + 1.5  # a letter may start a little beside its place; up and down there is only rounding
+    side = height / 8 + 1.5  # a letter may start a little beside its origin; vertically there is only rounding
     corners = np.array([(a, b) for a in (-side, width + side) for b in (-descent - 1.5, height + 1.5)])
     c, s = cos(radians(angle)), sin(radians(angle))
     corners = corners @ [[c, s], [-s, c]] + (x, renderer.height - y)
@@ -263,7 +263,7 @@ BOUNDS = {
     "draw_path_collection": clip_bounds,
     "draw_quad_mesh": clip_bounds,
     "draw_gouraud_triangles": clip_bounds,
-    # What lies between these two is one image in the end, so none of it may be painted ahead of its turn.
+    # Everything between these two becomes one image, so none of it may be painted early.
     "start_filter": unknown_bounds,
     "stop_filter": unknown_bounds,
 }
@@ -276,10 +276,10 @@ def extents(path, transform) -> Box:
 
 
 def line_margin(gc: GraphicsContextBase, path) -> float:
-    """How far a line reaches beyond its path, with a pixel for snapping to the grid."""
+    """Return how far a line extends beyond its path, plus one pixel for snapping."""
     if gc.get_sketch_params():
         return inf
-    # A straight line ends in half a square at most; Agg cuts a mitred corner at four half widths.
+    # The cap of a straight line is at most half a square; Agg limits a mitre to four half widths.
     return gc.get_linewidth() * (0.71 if len(path.vertices) <= 2 else 2) + 1
 
 

@@ -1,17 +1,17 @@
-"""Everything that was recorded, each different thing once, under a number that is never given again.
+"""A store of recorded strokes: equal records are stored once, and a number is never reused.
 
-A record is a tuple: its kind, then what belongs to that kind. As JSON it is a list.
+A record is a tuple of its kind and fields. As JSON it is a list.
 
     ("style", css)                                ("clip", x, y, width, height)  or  ("clip", d)
     ("glyph", d)                                  ("hatch", d, size, css)
     ("path", style, clip, d[, hatch])             ("marks", style, clip, d, (x, y, x, y, …))
     ("text", style, clip, transform, (glyph, x, y, glyph, x, y, …), string)
     ("image", clip, x, y, width, height, smooth, url)
-    ("rest", (stroke, stroke, 0, stroke, …))      each 0 is a slot that a moving artist fills
-    ("handles", ((slot, control, …), …))          what can be touched, see `touch`
+    ("rest", (stroke, stroke, 0, stroke, …))      each 0 is a slot for a moving artist
+    ("handles", ((slot, control, …), …))          what can be touched, see `drag`
 
-style, clip, hatch, glyph and stroke are numbers of records; clip 0 is none. Lengths are whole tenths of a CSS pixel,
-from the upper left corner; in glyphs, thousandths of an em.
+style, clip, hatch, glyph and stroke are numbers of records; clip 0 means no clip. Lengths are whole tenths of a CSS
+pixel from the upper left corner; in glyphs, thousandths of an em.
 """
 
 from collections.abc import Callable, Iterable, Set
@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from itertools import chain, count
 
 LIMIT = 4_000_000
-"""Characters. A state of the largest picture takes 30,000, a usual one 1,000."""
+"""Characters. A state of the largest picture takes 30,000, a typical one 1,000."""
 
 
 class DisplayList:
-    """A store of records that forgets all but what is in use once it holds more characters than its limit."""
+    """A store of records. Above its limit of characters it drops whatever the current drawing does not use."""
 
     def __init__(self, limit: int = LIMIT):
         self._limit = limit
@@ -32,10 +32,10 @@ class DisplayList:
         self._records: dict[int, tuple] = {}
         self._characters = 0
         self.memo: dict = {}
-        """Numbers by what their records were made from, for those who record. Forgotten with the records."""
+        """A cache for renderers, from inputs to the numbers of their records. Dropped with the records."""
 
     def number(self, record: tuple) -> int:
-        """The number of a record: the same for the same content, as long as it is not forgotten."""
+        """Return the number of a record; equal records have the same number until they are dropped."""
         known = self._numbers.get(record)
         if known is None:
             known = self._numbers[record] = next(self._next)
@@ -53,7 +53,7 @@ class DisplayList:
         return len(self._records)
 
     def used_by(self, numbers: Iterable[int], known: Set[int] = frozenset()) -> set[int]:
-        """These numbers and those of all records that theirs need; of what is known, all that it needs is known."""
+        """Return these numbers and all that their records refer to, except `known` ones and their references."""
         used, waiting = set(), list(numbers)
         while waiting:
             number = waiting.pop()
@@ -63,7 +63,7 @@ class DisplayList:
         return used
 
     def trim(self, drawing: "Drawing") -> None:
-        """If there are too many characters, forget all but what a drawing uses."""
+        """Above the limit, drop all records that a drawing does not use."""
         if self._characters > self._limit:
             self.forget_all_but(drawing.uses(self))
 
@@ -76,18 +76,18 @@ class DisplayList:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A state of a picture: the record of what rests in it, and the strokes that fill each of its slots."""
+    """A state of a picture: the record of its static strokes, and the strokes for each slot."""
 
     rest: int
     moving: list[list[int]]
 
     def uses(self, records: DisplayList, known: Set[int] = frozenset()) -> set[int]:
-        """The numbers of all records that one needs to draw it and does not know."""
+        """Return the numbers of all records needed to draw it, except `known` ones."""
         return records.used_by([self.rest, *chain.from_iterable(self.moving)], known)
 
 
 def references(record: tuple) -> list[int]:
-    """The numbers that a record mentions."""
+    """Return the numbers that a record refers to."""
     kind, *rest = record
     if kind == "rest":
         found = rest[0]
@@ -103,7 +103,7 @@ def references(record: tuple) -> list[int]:
 
 
 def renumber(record: tuple, number: Callable[[int], int]) -> tuple:
-    """The record with other numbers in place of those that it mentions; 0 stays."""
+    """Return the record with its references mapped through `number`; 0 stays 0."""
 
     def new(numbers: Iterable[int]) -> tuple[int, ...]:
         return tuple(number(each) if each else 0 for each in numbers)
@@ -122,7 +122,7 @@ def renumber(record: tuple, number: Callable[[int], int]) -> tuple:
 
 
 def count_characters(record: tuple) -> int:
-    """About how long a record is as JSON: five characters for a number."""
+    """Estimate the length of a record as JSON, with five characters per number."""
     return sum(
         len(part) if isinstance(part, str) else 5 * len(part) if isinstance(part, tuple) else 5 for part in record
     )

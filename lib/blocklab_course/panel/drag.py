@@ -1,10 +1,10 @@
-"""What of a picture the reader can take hold of, and which control moves with it.
+"""Moving artists that the reader can click or drag, and the controls that they set.
 
-A picture says so for its moving artists: `picked` for one whose parts are touched, `dragged` for one that is pulled
-along a line. A page knows the artist by the slot that its strokes fill, and gets for each
+A picture marks an artist as `pickable` (its parts can be clicked) or `draggable` (it moves along a line). The page
+identifies an artist by its slot and receives for each
 
-    (slot, control, "pick", (place, place, None, …))                 the place to which touching stroke i leads
-    (slot, control, "drag", (place, place, …), (x, y, x, y, …))      places, and where they lie, in tenths of a pixel
+    (slot, control, "pick", (place, place, None, …))                 the place that clicking stroke i selects
+    (slot, control, "drag", (place, place, …), (x, y, x, y, …))      places and their points, in tenths of a pixel
 """
 
 from collections.abc import Callable, Sequence
@@ -15,17 +15,17 @@ from matplotlib.artist import Artist
 
 from blocklab_course.panel.controls import Control, Slider
 
-MAX_POINTS = 41  # of a line along which something is dragged; a page goes straight from one to the next
+MAX_POINTS = 41  # of a drag line; the page interpolates linearly between them
 
 Handle = Callable[[dict[str, Control], float], tuple | None]
 
-HANDLE = "_blocklab_handle"  # what an artist keeps its handle as: so both go together, whatever `where` refers to
+HANDLE = "_blocklab_handle"  # stored on the artist, so that both are garbage-collected together
 
 
 def pickable(artist: Artist, control: str, values: Sequence[Any]) -> None:
-    """Touching the artist's stroke i sets the control to `values[i]`; a stroke without a value, or None, does nothing.
+    """Make clicking the artist's stroke i set the control to `values[i]`; None, or no value, does nothing.
 
-    Say it again when the artist draws other strokes.
+    Call it again if the artist gets different strokes.
     """
 
     def handle(controls: dict[str, Control], _height: float) -> tuple:
@@ -37,10 +37,10 @@ def pickable(artist: Artist, control: str, values: Sequence[Any]) -> None:
 def draggable(
     artist: Artist, control: str, where: Callable[[Any], tuple[float, float]], through: Sequence[Any] = ()
 ) -> None:
-    """The artist can be pulled along the points `where(value)`, in data coordinates of its axes, of a slider's values.
+    """Let the reader drag the artist along the points `where(value)` of a slider's values, in data coordinates.
 
-    `where` is asked for some of the values whenever the picture is drawn, so it may depend on how the picture stands:
-    for both ends and those that the line is to go `through`, or for evenly spread ones.
+    `where` is called whenever the picture is drawn, for both ends of the slider and the values in `through`, or for
+    evenly spaced values if there are none.
     """
 
     def handle(controls: dict[str, Slider], height: float) -> tuple:
@@ -56,7 +56,7 @@ def draggable(
 
 
 def _for_control(control: str, handle: Handle) -> Handle:
-    """The handle, preceded by the number of its control; None in a panel without that control."""
+    """Prepend the index of the control to a handle; None in a panel without that control."""
 
     def numbered(controls: dict[str, Control], height: float) -> tuple | None:
         return (list(controls).index(control), *handle(controls, height)) if control in controls else None
@@ -65,7 +65,7 @@ def _for_control(control: str, handle: Handle) -> Handle:
 
 
 def handles(moving: Sequence[Artist], controls: dict[str, Control], height: float) -> tuple[tuple, ...]:
-    """What of the moving artists, slot by slot, is seen and can be touched. `height` of the picture in pixels."""
+    """Return the handles of visible moving artists, by slot. `height` is that of the picture in pixels."""
     seen = [(slot, artist) for slot, artist in enumerate(moving) if hasattr(artist, HANDLE) and artist.get_visible()]
     found = ((slot, getattr(artist, HANDLE)(controls, height)) for slot, artist in seen)
     return tuple((slot, *record) for slot, record in found if record is not None)

@@ -1,4 +1,4 @@
-"""The plain panel: ipywidgets' own controls above a JPEG of the picture, for front ends that load no script of ours."""
+"""The fallback view: standard ipywidgets controls above a JPEG, for front ends that cannot load our script."""
 
 from html import escape
 from typing import Any
@@ -12,14 +12,14 @@ from blocklab_course.panel.messages import PREDICT_FIRST, RESET, RUN_THE_CELL, S
 from blocklab_course.panel.prediction import SKIPPED
 
 QUALITY = 85
-"""Of the JPEG of a frame."""
+"""JPEG quality of a frame."""
 
-# A front end marks a view whose kernel does not answer any more.
+# Front ends add this class to a view that lost its kernel.
 UNANSWERED = "<style>.blocklab-panel:not(.jupyter-widgets-disconnected) > .blocklab-unanswered {display: none}</style>"
 
 
 class FallbackView:
-    """The widgets of a panel: the controls above, the picture, the line, and what to do when no kernel answers."""
+    """The widgets of a panel: controls, picture, line, and a hint for when there is no kernel."""
 
     def __init__(self, panel: Any, canvas: Canvas):
         size, controls, reset = panel.size, panel.controls, panel.reset
@@ -28,8 +28,8 @@ class FallbackView:
         self.line = widgets.HTML(layout=widgets.Layout(width=width, max_width="100%", margin="0 2px"))
         self.image = widgets.Image(
             format="jpeg",
-            # Width and height tell the page the shape before the picture is decoded, so nothing jumps; the layout lets
-            # a narrow page make it smaller without changing that shape.
+            # Width and height reserve the space before the picture is decoded, so that nothing jumps; the layout lets
+            # a narrow page shrink it proportionally.
             width=f"{size[0] * DPI:g}",
             height=f"{size[1] * DPI:g}",
             layout=widgets.Layout(width=width, max_width="100%", height="auto", object_fit="contain"),
@@ -57,7 +57,7 @@ class FallbackView:
         self.show(canvas, panel.line)
 
     def _build_question(self, panel: Any, label_width: float, width: str) -> list[widgets.Widget]:
-        """The guess with a button to skip it, and what is said of it; until then nothing else moves."""
+        """Build the question, a skip button and the feedback; lock everything else until it is answered."""
         self.prediction.build(self.prediction.title("guess"), label_width)
         skip = widgets.Button(description=str(SKIP), layout=widgets.Layout(width="auto", margin="2px 0"))
         skip.add_class("blocklab-skip")
@@ -85,14 +85,14 @@ class FallbackView:
         self.explanation.value = f'<div style="{view.TEXT_STYLE}">{escape(words)}</div>'
 
     def show(self, canvas: Canvas, line: str) -> None:
-        self.image.value = jpeg(canvas.frame(), QUALITY)  # first, because it is what the reader waits for
+        self.image.value = jpeg(canvas.frame(), QUALITY)  # first: the reader waits for it
         self._set_line(line)
 
     def fail(self, line: str) -> None:
         self._set_line(line, "color: var(--jp-error-color1, #b00020)")
 
     def _set_line(self, line: str, style: str = "") -> None:
-        # "status" makes a screen reader read the line when it changes.
+        # role="status" makes screen readers announce changes.
         self.line.value = f'<div role="status" style="{view.TEXT_STYLE} {style}">{escape(line)}</div>'
 
     def close(self) -> None:
@@ -102,6 +102,6 @@ class FallbackView:
 
 
 def row(parts: list[widgets.Widget], width: str) -> widgets.HBox:
-    """Widgets side by side, in further rows where they need more room."""
+    """Put widgets side by side, wrapping onto further rows."""
     layout = widgets.Layout(flex_flow="row wrap", max_width="100%", width=width, align_items="center", margin="0 0 4px")
     return widgets.HBox(parts, layout=layout)

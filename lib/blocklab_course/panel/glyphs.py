@@ -1,8 +1,7 @@
-"""The letters of a text: what each looks like, and where matplotlib puts it.
+"""The letters of a text: their outlines, and where matplotlib puts them.
 
-Agg sets letters at whole pixels, for their widths are hinted for the screen; a text laid out without hinting is some
-pixels shorter, and each of its letters elsewhere. Here letters stand where Agg puts them. Their outlines are the font's
-own, for a browser draws them at any size.
+Agg hints widths for the screen and sets letters at whole pixels. A layout without hinting is some pixels shorter and
+moves every letter, so we use Agg's positions. The outlines are unhinted, because a browser scales them.
 """
 
 from typing import NamedTuple
@@ -18,13 +17,13 @@ from matplotlib.path import Path
 from blocklab_course.panel.svg_path import relative
 
 EM = 1000
-"""Units of an outline in the size of its font."""
+"""Outline units per em."""
 
 PARSER = MathTextParser("path")
 
 
 class Letter(NamedTuple):
-    """A glyph of a font, its size as a share of the text's, and its place in thousandths of an em."""
+    """A glyph of a font, its size relative to the text, and its position in thousandths of an em."""
 
     font: FT2Font
     glyph: int
@@ -34,11 +33,11 @@ class Letter(NamedTuple):
 
 
 Bar = tuple[int, int, int, int]
-"""Left, bottom, width and height of a bar of a formula, of a fraction or a root, in thousandths of an em."""
+"""A fraction bar or root line: left, bottom, width and height in thousandths of an em."""
 
 
 def layout_text(text: str, prop: FontProperties, dpi: float, features, language) -> list[Letter]:
-    """The letters of a line without formulas."""
+    """Return the letters of a line without formulas."""
     font, points = get_font(fontManager._find_fonts_by_props(prop)), prop.get_size_in_points()
     font.clear()
     font.set_size(points, dpi)
@@ -52,24 +51,24 @@ def layout_text(text: str, prop: FontProperties, dpi: float, features, language)
 
 
 def layout_formula(text: str, prop: FontProperties, dpi: float) -> tuple[list[Letter], list[Bar]]:
-    """The letters and bars of a line with formulas."""
+    """Return the letters and bars of a line with formulas."""
     parse, points = PARSER.parse(text, dpi, prop), prop.get_size_in_points()
     pixel = EM / (points * dpi / 72)
     letters = []
-    for font, size, code, *glyph, x, y in parse.glyphs:  # matplotlib 3.10 does not say which glyph
+    for font, size, code, *glyph, x, y in parse.glyphs:  # matplotlib 3.10 omits the glyph index
         number = glyph[0] if glyph else font.get_char_index(code)
         letters.append(Letter(font, number, size / points, round(x * pixel), round(y * pixel)))
     return letters, [tuple(round(side * pixel) for side in thicken(*rectangle)) for rectangle in parse.rects]
 
 
 def thicken(x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
-    """A bar is never thinner than a pixel, as in Agg."""
+    """Make a bar at least one pixel thick, as Agg does."""
     wide, high = max(width, 1), max(height, 1)
     return x - (wide - width) / 2, y - (high - height) / 2, wide, high
 
 
 def outline(font: FT2Font, glyph: int, share: float) -> str:
-    """The shape of a glyph, y down; "" for a space."""
+    """Return the SVG path of a glyph, y down; "" for a space."""
     font.set_size(EM, 72)
     font.load_glyph(glyph, flags=LoadFlags.NO_HINTING)
     corners, codes = font.get_path()
@@ -77,6 +76,6 @@ def outline(font: FT2Font, glyph: int, share: float) -> str:
 
 
 def bar_outline(width: int, height: int) -> str:
-    """The shape of a bar, from its lower left corner."""
+    """Return the SVG path of a bar, from its lower left corner."""
     corners = [(0, 0), (width, 0), (width, -height), (0, -height), (0, 0)]
     return relative(np.array(corners), [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY])

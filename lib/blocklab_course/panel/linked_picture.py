@@ -1,4 +1,4 @@
-"""A still whose parts are links: the browser lays them over the picture."""
+"""A static picture with links laid over it."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -16,9 +16,9 @@ Link = tuple[tuple[float, float, float, float], str, str]
 
 
 class LinkedPicture:
-    """A picture in which nothing moves, and the links on it.
+    """A static picture and the links on it.
 
-    links: left, top, width and height as shares of the picture, where it leads, and what a screen reader says.
+    links: (left, top, width, height) as fractions of the picture, target, and the name for screen readers.
     """
 
     def __init__(self, picture: Callable[[Figure], Callable[[], str]], size: tuple[float, float], links: list[Link]):
@@ -28,14 +28,14 @@ class LinkedPicture:
         self.size, self.links = size, links
 
     def html(self) -> str:
-        """The picture, with an empty link over each of its parts."""
+        """Return the picture with an empty link over each linked part."""
         image = f'<img src="data:image/png;base64,{self.png}" alt="{escape(self.text)}"'
         frame = f'<div style="{FRAME.format(width=self.size[0] * DPI)}">{image} style="width: 100%; display: block">'
         return frame + "".join(self._link(*link) for link in self.links) + "</div>"
 
     def _link(self, place: tuple[float, float, float, float], target: str, name: str) -> str:
-        said = f'aria-label="{escape(name)}" title="{escape(name)}"'
-        return f'<a href="{escape(target)}" {said} style="{PLACE.format(*place)}"></a>'
+        attributes = f'aria-label="{escape(name)}" title="{escape(name)}"'
+        return f'<a href="{escape(target)}" {attributes} style="{PLACE.format(*place)}"></a>'
 
     def _repr_mimebundle_(self, **_options) -> tuple[dict, dict]:
         width, height = (round(inches * DPI) for inches in self.size)

@@ -1,7 +1,7 @@
-"""Which panels stand in the output of which cell.
+"""Tracks which cell shows which panels, so that they can be released.
 
-ipywidgets keeps every widget until somebody closes it. Most front ends say in each request which cell they run; what
-that cell showed before is gone from the page then, and a panel that stands in no other cell gives its widgets back.
+ipywidgets keeps every widget until it is closed. Most front ends name the cell in each execute request. When a cell
+runs again, its former output is gone; a panel that no other cell shows then releases its widgets.
 """
 
 from typing import Any, NamedTuple
@@ -10,18 +10,18 @@ from IPython import get_ipython
 
 
 class Run(NamedTuple):
-    """A cell, and the request that runs it now."""
+    """A cell and the id of the current execute request."""
 
     cell: str
     request: str
 
 
 _panels_by_cell: dict[str, tuple[str, list[Any]]] = {}
-"""Of every cell the latest request that showed a panel, and the panels that it showed."""
+"""For each cell, the last request that showed a panel, and its panels."""
 
 
 def current_run() -> Run | None:
-    """None where no front end says which cell it runs: nbclient, a terminal."""
+    """Return the current run; None if the front end does not name the cell, as in nbclient or a terminal."""
     request = _request()
     metadata = request.get("metadata") or {}
     cell = metadata.get("cellId") or metadata.get("colab", {}).get("cell_id")
@@ -29,17 +29,17 @@ def current_run() -> Run | None:
 
 
 def in_jupyterlab() -> bool:
-    """Whether JupyterLab, or Notebook 7, which is made of it, runs a cell now: only they speak of deleted cells."""
+    """Return whether the cell runs in JupyterLab or Notebook 7: only they send `deletedCells`."""
     return "deletedCells" in (_request().get("metadata") or {})
 
 
 def _request() -> dict:
-    """The request that the kernel answers now; {} outside a kernel."""
+    """Return the current request; {} outside a kernel."""
     return getattr(get_ipython(), "get_parent", dict)() or {}
 
 
 def register(panel: Any) -> list[Any]:
-    """Note that a panel is shown now, and return those that no cell shows any more."""
+    """Record that the current cell shows a panel, and return panels that no cell shows any more."""
     run = current_run()
     if run is None:
         return []
@@ -56,6 +56,6 @@ def is_shown(panel: Any) -> bool:
 
 
 def unregister(panel: Any) -> None:
-    """Forget a panel that was closed."""
+    """Forget a closed panel."""
     for _, panels in _panels_by_cell.values():
         panels[:] = [other for other in panels if other is not panel]

@@ -1,4 +1,4 @@
-"""The living panel: the browser draws strokes that the kernel recorded, and asks for states that it does not know."""
+"""The live view: the browser draws strokes that the kernel recorded, and requests states that it does not have."""
 
 import os
 import re
@@ -18,17 +18,17 @@ from blocklab_course.panel.drag import handles
 from blocklab_course.panel.messages import WORDS
 
 HERE = Path(__file__).parent
-AHEAD = "BLOCKLAB_AHEAD"  # 0 in the environment: nothing is asked ahead, for a server that many share
+AHEAD = "BLOCKLAB_AHEAD"  # set to 0 in the environment to disable prefetching, for a shared server
 
 
 def script() -> str:
-    """The player as one text, for a widget or a page from disk: in it stands what `panel.js` imports."""
+    """Return the player as one script, with the imports of `panel.js` inlined: for a widget, or a page on disk."""
     imported = re.compile(r'^import .* from "\./(\w+\.js)";$', re.MULTILINE)
     return imported.sub(lambda found: (HERE / found[1]).read_text("utf-8"), (HERE / "panel.js").read_text("utf-8"))
 
 
 class Live(anywidget.AnyWidget):
-    """The widget: what the player needs at first, where the panel stands, and what the reader has guessed."""
+    """The widget: what the player needs to start, the state of the panel, and the reader's prediction."""
 
     _esm = script()
     _css = (HERE / "panel.css").read_text("utf-8")
@@ -39,7 +39,7 @@ class Live(anywidget.AnyWidget):
 
 
 class LiveView:
-    """A panel in a page. It sends what the page asks for, each record once, and notes where the reader has moved."""
+    """A panel in a page. Sends requested states, each record once, and keeps track of where the reader moves."""
 
     def __init__(self, panel: Any, canvas: Canvas):
         self._panel = panel
@@ -52,7 +52,7 @@ class LiveView:
         self.root.on_msg(self._on_message)
 
     def show(self, canvas: Canvas, line: str) -> None:
-        """The state where the panel stands now, moved by code."""
+        """Send the current state, after code has moved the panel."""
         self._push(self._packet(canvas, line))
 
     def fail(self, line: str) -> None:
@@ -67,7 +67,7 @@ class LiveView:
     def _push(self, packet: dict) -> None:
         places = self._panel.places
         self.root.send({"kind": "state", "at": places, "took": 0, "ahead": False, **packet})
-        self._setting = True  # what is set here is not the reader's move
+        self._setting = True  # setting `at` here is not a move by the reader
         try:
             self.root.at = places
         finally:
@@ -77,15 +77,15 @@ class LiveView:
         if not self._setting and self._panel.is_valid_state(change["new"]):
             self._panel.sync(change["new"])
 
-    def _on_message(self, _widget: anywidget.AnyWidget, asked: Any, _buffers: list) -> None:
-        """Answer a question. What is not one of ours is none."""
-        if not isinstance(asked, dict) or asked.get("kind") != "ask" or not self._panel.is_valid_state(asked.get("at")):
+    def _on_message(self, _widget: anywidget.AnyWidget, message: Any, _buffers: list) -> None:
+        """Answer a request for a state; ignore other messages and invalid states."""
+        if message.get("kind") != "ask" or not self._panel.is_valid_state(message.get("at")):
             return
-        began, places, ahead = perf_counter(), asked["at"], bool(asked.get("ahead"))
+        began, places, ahead = perf_counter(), message["at"], bool(message.get("ahead"))
         answer = {"kind": "state", "at": places, "ahead": ahead}
         try:
             with self._panel.at_state(places) as (canvas, line):
-                answer |= self._packet(canvas, line, whole=bool(asked.get("whole")))
+                answer |= self._packet(canvas, line, whole=bool(message.get("whole")))
         except BaseException as error:
             answer |= {"line": self._panel.error_line(error, self._panel.values_at(places)), "failed": True}
             if not ahead or not isinstance(error, Exception):
@@ -94,14 +94,14 @@ class LiveView:
             self.root.send({**answer, "took": round(1000 * (perf_counter() - began), 1)})
 
     def _packet(self, canvas: Canvas, line: str, whole: bool = False) -> dict:
-        """A state as it is sent: its drawing, and the records that the page has not been given yet."""
+        """Return a state as it is sent: the drawing and the records that the page does not have yet."""
         drawing = canvas.strokes()
         touched = handles(canvas.moving_artists, self._panel.controls, canvas.figure.bbox.height)
         handled = canvas.records.number(("handles", touched))
         known = set() if whole else self._sent
         new = drawing.uses(canvas.records, known) | ({handled} - known)
         self._sent |= new
-        if len(self._sent) > 2 * len(canvas.records):  # most of them are forgotten, and their numbers never come again
+        if len(self._sent) > 2 * len(canvas.records):  # most are dropped, and numbers are not reused
             self._sent = {number for number in self._sent if number in canvas.records}
         records = {str(number): canvas.records[number] for number in sorted(new)}
         return {"line": line, "rest": drawing.rest, "moving": drawing.moving, "handles": handled, "new": records}
@@ -112,13 +112,13 @@ def chosen_option(panel: Any) -> int | None:
 
 
 def smallest_font(figure: Figure) -> float:
-    """The size of the smallest letters of a picture, in CSS pixels."""
+    """Return the smallest font size in a picture, in CSS pixels."""
     sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
     return min(sizes, default=10) * DPI / 72
 
 
 def spec(panel: Any, canvas: Canvas) -> dict:
-    """What the player has to know of a panel beside its states."""
+    """Describe a panel, apart from its states, for the player."""
     width, height = panel.size
     return {
         "size": [round(width * DPI), round(height * DPI)],

@@ -1,4 +1,4 @@
-"""What a panel's controls say, in the language of the panel."""
+"""Texts of the controls, in the language of the panel."""
 
 from blocklab_course.i18n import Text
 

@@ -1,17 +1,17 @@
-"""The colours of all pictures, named by what they mean. They differ in lightness too, so print keeps the difference.
+"""The colours of all pictures, named by meaning. They differ in lightness too, so that prints stay readable.
 
-In a dark theme a page shows others in their place: letters are light there, tints dark. What has to stay as it is,
-because what lies under it stays, is `fixed`.
+A dark theme replaces them: text becomes light, tints become dark. Use `fixed` for a colour that must not change because
+its background does not.
 """
 
 INK = "#1f2933"
 """Text, outlines, axes."""
 
 PAPER = "#ffffff"
-"""What everything is drawn on."""
+"""The background."""
 
 QUIET = "#66727f"
-"""Secondary text and whatever stood there before."""
+"""Secondary text, and previous values."""
 
 STILL = "#dfe6ec"
 """What did not move."""
@@ -26,7 +26,7 @@ TRUE = "#2f6fb0"
 """The right result, beside a wrong one."""
 
 OTHER = TRUE
-"""The second of two that are set side by side, neither of them wrong; the first is in MOVED."""
+"""The second of two things compared, neither of them wrong; the first is MOVED."""
 
 GROUPS = (
     "#7fb3e6",
@@ -42,29 +42,29 @@ GROUPS = (
     "#d3b58d",
     "#9fe0b7",
 )
-"""One tint per group of values that share a mean; a printed number on each block says the same without colour."""
+"""One tint per group of values that share a mean; a number on each block identifies the group without colour."""
 
 SHADES = 0.84, 0.7
-"""How much light falls on the front and on the side of a solid thing, whose top shows its colour."""
+"""The light on the front and the side of a solid whose top shows the full colour."""
 
 
 def shade(colour: str, light: float) -> str:
-    """A colour of the palette in less light, one of SHADES. In a dark theme it follows the colour."""
+    """Return a palette colour in less light, one of SHADES. It follows the colour in a dark theme."""
     return "#" + bytes(round(light * part) for part in bytes.fromhex(colour[1:])).hex()
 
 
 def fixed(colour: str) -> str:
-    """A colour of the palette that is the same in every theme: for what lies on a colour map or an image.
+    """Return a palette colour that is the same in every theme: for drawing on a colour map or an image.
 
-    It is another number, so that it can be told from the one that changes, and no eye sees the difference.
+    It differs in one bit, so that the page can distinguish it from the colour that changes.
     """
     return f"#{int(colour[1:], 16) ^ 1:06x}"
 
 
 INK_ON_COLOUR, PAPER_ON_COLOUR = fixed(INK), fixed(PAPER)
-"""Letters on a colour that is the same in every theme."""
+"""Text on a colour that is the same in every theme."""
 
 
 def letters_on(colour: str) -> str:
-    """The colour of letters on a face in a colour of the palette, so that they are read in every theme."""
+    """Return a text colour that is readable on a palette colour in every theme."""
     return {MOVED: INK_ON_COLOUR, POKED: PAPER, TRUE: PAPER}.get(colour, INK)

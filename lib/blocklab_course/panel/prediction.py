@@ -1,10 +1,10 @@
-"""The reader's prediction: asked for before anything is dragged, judged, and told to whoever counts it."""
+"""The reader's prediction: asked before anything moves, graded, and reported to a listener."""
 
 from collections.abc import Callable
 from typing import Any
 
 from blocklab_course.i18n import Text
-from blocklab_course.panel.controls import Choice, Label, check_label, short_repr
+from blocklab_course.panel.controls import Choice, Label, short_repr
 from blocklab_course.panel.messages import TWO_SENTENCES
 
 YOUR_GUESS = Text(en="your guess", zh="你的猜测")
@@ -14,37 +14,34 @@ SKIPPED = -1
 
 
 class Prediction(Choice):
-    """What there is to guess, the option that is right, and a sentence to say afterwards.
+    """A question to answer before the panel can be moved: options, the right one, and an explanation.
 
         Prediction({Text(en="it grows", zh="变大"): 1, Text(en="nothing", zh="不变"): 0}, right=0, explanation=Text(…))
 
-    `explanation` says what is right and what to see it by, whatever was guessed. No picture is given the guess.
+    The explanation is shown whatever the reader chose. The picture does not receive the prediction.
 
-    Raises like Choice, and ValueError for fewer than two options, for None among them, and if none of them is `right`.
+    Raises ValueError as Choice does, and if None is an option or `right` is not one.
     """
 
     def __init__(self, options: dict[Label, Any], *, right: Any, explanation: Label, label: Label = YOUR_GUESS):
         super().__init__(options, None, label)
-        check_label("Prediction", explanation, "an explanation")
-        if len(self.options) < 2:
-            raise ValueError(f"Prediction wants at least two options, got {short_repr(options)}")
         if self.index(None) is not None:
-            raise ValueError("Prediction wants options other than None, which is no guess yet")
+            raise ValueError("Prediction: expected options other than None, which means no prediction yet")
         if self.index(right) is None:
-            raise ValueError(f"Prediction wants one of its options to be right, got {short_repr(right)}")
+            raise ValueError(f"Prediction: expected right to be one of the options, got {short_repr(right)}")
         self.right, self.explanation = right, explanation
-        self.choice: int | None = None  # what the reader has chosen, or SKIPPED
+        self.choice: int | None = None  # index of the chosen option, or SKIPPED
 
     def is_valid_choice(self, choice: Any) -> bool:
-        """Whether this is the number of an option, or SKIPPED."""
+        """Return whether this is the index of an option, or SKIPPED."""
         return choice == SKIPPED or (type(choice) is int and self.has(choice))
 
     def is_right(self, index: int) -> bool:
-        """Whether the option with this number is the right one."""
+        """Return whether the option with this index is the right one."""
         return index == self.index(self.right)
 
     def feedback(self, index: int) -> str:
-        """What is said of the option with this number, or of SKIPPED, in the chosen language."""
+        """Return the text shown after this choice: the index of an option, or SKIPPED."""
         if index == SKIPPED:
             return str(self.explanation)
         verdict = RIGHT if self.is_right(index) else WRONG
@@ -55,8 +52,12 @@ class Prediction(Choice):
             self._panel.answer(self.index(value))
 
     def spec(self, name: str = "guess") -> dict:
-        told = {"told": [self.feedback(index) for index in range(len(self.options))], "skipped": str(self.explanation)}
-        return super().spec(name) | {"right": self.index(self.right)} | told
+        feedback = [self.feedback(index) for index in range(len(self.options))]
+        return super().spec(name) | {
+            "right": self.index(self.right),
+            "told": feedback,
+            "skipped": str(self.explanation),
+        }
 
 
 Listener = Callable[[str, str | None, bool | None], None]
@@ -64,21 +65,21 @@ _listener: Listener | None = None
 
 
 def set_listener(listener: Listener | None) -> None:
-    """Have every guess of any panel told to `listener(picture, chose, right)`.
+    """Call `listener(module, choice, right)` for each prediction in any panel; None removes the listener.
 
-    picture: the module that draws it. chose: the option in English; it and right are None where the guess was skipped.
+    module: the module of the picture. choice: the English label; it and right are None if the question was skipped.
     """
     global _listener
     _listener = listener
 
 
-def notify(picture: Callable, guess: Prediction, choice: int) -> None:
-    """Tell the listener, if there is one, what was chosen: the number of an option, or SKIPPED."""
+def notify(picture: Callable, prediction: Prediction, choice: int) -> None:
+    """Report a choice, the index of an option or SKIPPED, to the listener if there is one."""
     if _listener is None:
         return
     module = getattr(picture, "__module__", None) or ""
     if choice == SKIPPED:
         _listener(module, None, None)
     else:
-        label = list(guess.options)[choice]
-        _listener(module, getattr(label, "en", label), guess.is_right(choice))
+        label = list(prediction.options)[choice]
+        _listener(module, getattr(label, "en", label), prediction.is_right(choice))

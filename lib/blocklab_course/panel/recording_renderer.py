@@ -1,6 +1,6 @@
-"""A renderer that writes down what matplotlib draws, as records that a browser can draw again.
+"""A renderer that records what matplotlib draws, as records that a browser can draw again.
 
-What it does not know (shading over triangles, TeX, filters, hand-drawn lines) Agg draws, and it becomes an image.
+Agg draws what it does not support (Gouraud shading, TeX, filters, sketched lines), as an image.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,16 +24,16 @@ from blocklab_course.panel import css, glyphs, images, svg_path
 from blocklab_course.panel.display_list import DisplayList, count_characters
 
 TENTHS_PER_INCH = 1000
-"""Tenths of a CSS pixel in an inch."""
+"""Tenths of a CSS pixel per inch."""
 
 LONG = 20_000
-"""Characters of a moving artist from which on an image of it may be shorter."""
+"""Characters above which an image of a moving artist may be shorter."""
 
 MARGIN, FAR = 50, 1e6
-"""Pixels: lines are cut this far outside the picture, and what stands so far away is not drawn at all."""
+"""Pixels: the margin at which lines are clipped, and the distance at which marks are dropped."""
 
 UNSMOOTHED = ("none", "nearest", "auto", "antialiased")
-"""Interpolations of an image that leave its cells as they are."""
+"""Image interpolations that keep sharp cells."""
 
 DRAWS = (
     "draw_path",
@@ -48,7 +48,7 @@ DRAWS = (
 
 
 class RecordingRenderer(RendererBase):
-    """Writes what is drawn through it into `records`; `strokes_of(draw)` tells the numbers, in drawing order."""
+    """Adds what is drawn to `records`; `strokes_of(draw)` returns the numbers in drawing order."""
 
     def __init__(self, width: float, height: float, dpi: float, records: DisplayList):
         super().__init__()
@@ -61,7 +61,7 @@ class RecordingRenderer(RendererBase):
         self._strokes: list[int] = []
 
     def strokes_of(self, draw: Callable[["RecordingRenderer"], None]) -> list[int]:
-        """The strokes that `draw` makes when it is given this renderer."""
+        """Return the strokes that `draw(self)` makes."""
         outer, self._strokes = self._strokes, []
         try:
             draw(self)
@@ -70,11 +70,11 @@ class RecordingRenderer(RendererBase):
             self._strokes = outer
 
     def mark_slot(self) -> None:
-        """A place that the strokes of a moving artist will fill."""
+        """Reserve a slot for the strokes of a moving artist."""
         self._strokes.append(0)
 
     def draw(self, artist: Artist) -> None:
-        """An artist, whether it is animated or not; as an image of pixels if that is shorter than many strokes."""
+        """Draw an artist, animated or not; as a raster image if that is shorter than its strokes."""
         if is_scalable_image(artist):
             draw = partial(self._draw_image_cells, artist)
         else:
@@ -87,10 +87,10 @@ class RecordingRenderer(RendererBase):
         self._strokes += strokes
 
     def _length(self, strokes: list[int]) -> int:
-        """About how many characters."""
+        """Estimate the characters of these strokes."""
         return sum(count_characters(self._records[number]) for number in strokes)
 
-    # What matplotlib asks of a renderer
+    # The interface of a matplotlib renderer
 
     def get_canvas_width_height(self) -> tuple[float, float]:
         return self.width, self.height
@@ -127,7 +127,7 @@ class RecordingRenderer(RendererBase):
         places = places[(np.abs(places) < FAR).all(1)]
         if not style or not len(places):
             return
-        if gc.get_snap():  # marks with straight edges stand at whole pixels, as Agg's do
+        if gc.get_snap():  # as in Agg, marks with straight edges are at whole pixels
             places = np.floor(places + 0.5)
         mark = self._mark(gc, marker_path, marker_trans.get_matrix())
         self._add_stroke("marks", style, self._clip(gc), mark, tuple(self._tenths(places).ravel().tolist()))
@@ -172,7 +172,7 @@ class RecordingRenderer(RendererBase):
             style = self._memoize(("letters", gc.get_rgb()), lambda: ("style", css.style(gc.get_rgb(), None, "")))
             self._add_stroke("text", style, self._clip(gc), place, letters, s)
 
-    def draw_image(self, gc, x, y, im, transform=None):  # noqa: ARG002  no transform is asked for
+    def draw_image(self, gc, x, y, im, transform=None):  # noqa: ARG002  matplotlib passes no transform
         height, width = im.shape[:2]
         self._image(gc, im, (x, y, x + width, y + height), smooth=True)
 
@@ -194,7 +194,7 @@ class RecordingRenderer(RendererBase):
 
     @contextmanager
     def _drawn_by_agg(self) -> Iterator[None]:
-        """Let Agg draw, and take what it has drawn as an image."""
+        """Let Agg draw, and record the result as an image."""
         self._divert()
         try:
             yield
@@ -209,7 +209,7 @@ class RecordingRenderer(RendererBase):
         self._diversions += 1
 
     def _to_agg(self, name: str, *args, **options) -> None:
-        getattr(self._agg, name)(*args, **options)  # looked up each time: a filter puts others in their place
+        getattr(self._agg, name)(*args, **options)  # looked up each time, because a filter replaces them
 
     def _collect_image(self) -> None:
         self._diversions -= 1
@@ -223,13 +223,13 @@ class RecordingRenderer(RendererBase):
             box = columns.start, rows.start, columns.stop - columns.start, rows.stop - rows.start
             self._add_stroke("image", 0, *self._tenths(np.array(box)).tolist(), 1, images.data_url(drawn[seen]))
 
-    # What a thing becomes
+    # Conversion to records
 
     def _add_stroke(self, *record) -> None:
         self._strokes.append(self._records.number(record))
 
     def _memoize(self, key: tuple, make: Callable[[], tuple]) -> int:
-        """The number of the record that `make` makes, once for each key."""
+        """Return the number of the record that `make` returns; call it once per key."""
         number = self._memo.get(key)
         if number is None:
             number = self._memo[key] = self._records.number(make())
@@ -239,17 +239,17 @@ class RecordingRenderer(RendererBase):
         return np.rint(places * self._unit).astype(int)
 
     def _flip_y(self, places: np.ndarray) -> np.ndarray:
-        """From the upper left instead of the lower."""
+        """Measure from the upper left instead of the lower left."""
         return np.asarray(places) * (1, -1) + (0, self.height)
 
     def _outline(self, path: Path, matrix: np.ndarray, snap: bool | None, width: float, line: bool) -> str:
-        """A path in its place; a line is cut outside the picture, and thinned out as Agg does."""
+        """Encode a path in place; lines are clipped to the picture and simplified as in Agg."""
         page, simplify = (self._page, path.should_simplify) if line else (None, False)
         pen = self.points_to_pixels(width)
         return svg_path.absolute(*svg_path.clean(path, matrix, page, snap, pen, simplify), self._unit)
 
     def _mark(self, gc: GraphicsContextBase, path: Path, matrix: np.ndarray) -> str:
-        """A path that may stand anywhere."""
+        """Encode a path in relative coordinates."""
         width = self.points_to_pixels(gc.get_linewidth()) if gc.get_snap() else 0
         shape = path.vertices.tobytes(), None if path.codes is None else path.codes.tobytes()
         key = "mark", shape, matrix.tobytes(), width
@@ -268,7 +268,7 @@ class RecordingRenderer(RendererBase):
         return svg_path.relative(corners * self._unit, codes)
 
     def _scatter(self, gc, paths, matrices: list[np.ndarray], places: np.ndarray, styles) -> None:
-        """Items that have each a place of its own. Those in a row that look alike are one record."""
+        """Add items with individual offsets. Consecutive items of one style and shape become one record."""
         many = max(len(paths), len(matrices))
         marks = [self._mark(gc, *shape) for shape in islice(zip(cycle(paths), cycle(matrices), strict=False), many)]
         near = (np.abs(places) < FAR).all(1)
@@ -281,11 +281,11 @@ class RecordingRenderer(RendererBase):
             if style and seen
         ]
         clip = self._clip(gc)
-        for (style, mark), alike in groupby(items, itemgetter(0)):
-            self._add_stroke("marks", style, clip, mark, tuple(chain.from_iterable(point for _, point in alike)))
+        for (style, mark), group in groupby(items, itemgetter(0)):
+            self._add_stroke("marks", style, clip, mark, tuple(chain.from_iterable(point for _, point in group)))
 
     def _stack(self, gc, paths, matrices: list[np.ndarray], place: np.ndarray, styles) -> None:
-        """Items that have their place in their paths. Lines in a row that look alike are one record."""
+        """Add items with a common offset. Consecutive lines of one style become one record."""
         placed = self._flip_matrix.copy()
         placed[:2, 2] = place
         matrices = [placed @ matrix for matrix in matrices]
@@ -297,15 +297,15 @@ class RecordingRenderer(RendererBase):
             items = zip(styles, cycle(paths), cycle(matrices), strict=False)
             drawn = [self._outline(path, matrix, gc.get_snap(), width, False) for (_, width), path, matrix in items]
         clip = self._clip(gc)
-        for style, alike in groupby(zip(styles, drawn, strict=True), lambda item: item[0][0]):
-            found = [d for _, d in alike if d and style]
+        for style, group in groupby(zip(styles, drawn, strict=True), lambda item: item[0][0]):
+            found = [d for _, d in group if d and style]
             if style and css.can_merge(self._records[style][1]):
                 found = ["".join(found)]
             for d in found:
                 self._add_stroke("path", style, clip, d)
 
     def _letters(self, text: str, prop, ismath: bool, artist) -> tuple[int, ...]:
-        """The glyphs of a text, and where they stand."""
+        """Return the glyphs of a text and their positions."""
         shaping = (
             (artist.get_fontfeatures(), artist.get_language()) if hasattr(artist, "get_language") else (None, None)
         )
@@ -322,7 +322,7 @@ class RecordingRenderer(RendererBase):
     def _place_glyphs(self, letters: list[glyphs.Letter]) -> Iterator[int]:
         for font, glyph, share, x, y in letters:
             key = "glyph", font.fname, font.postscript_name, glyph, share
-            number = self._memoize(key, lambda: ("glyph", glyphs.outline(font, glyph, share)))  # noqa: B023  asked at once
+            number = self._memoize(key, lambda: ("glyph", glyphs.outline(font, glyph, share)))  # noqa: B023  called at once
             if self._records[number][1]:
                 yield from (number, x, -y)
 
@@ -331,13 +331,13 @@ class RecordingRenderer(RendererBase):
             yield from (self._records.number(("glyph", glyphs.bar_outline(width, height))), x, -y)
 
     def _draw_image_cells(self, image: AxesImage, _recorder: "RecordingRenderer") -> None:
-        """An image as matplotlib has it, before it is made larger."""
+        """Draw an image before resampling, so that the browser enlarges it."""
         values = image.get_array()
         if not image.get_visible() or not values.size:
             return
         left, right, bottom, top = image.get_extent()
         ends = image.get_transform().transform([(left, bottom), (right, top)])
-        box = np.floor(ends + 0.5)  # at whole pixels, as Agg's
+        box = np.floor(ends + 0.5)  # at whole pixels, as in Agg
         if values.shape[0] * values.shape[1] > abs(np.prod(box[1] - box[0])):  # more cells than pixels
             type(image).draw(image, self)
             return
@@ -351,18 +351,18 @@ class RecordingRenderer(RendererBase):
         image.stale = False
 
     def _draw_cached_text(self, text: Text, _recorder: "RecordingRenderer") -> None:
-        """A text, which matplotlib lays out once and not each time it moves."""
-        prop, said = text.get_fontproperties(), text.get_text()
+        """Draw a text with a cached layout, so that moving it does not lay it out again."""
+        prop, string = text.get_fontproperties(), text.get_text()
         looks = text.get_rotation(), text.get_ha(), text.get_va(), text.get_rotation_mode(), text._linespacing
-        key = "layout", said, hash(prop), looks, text._get_multialignment(), text.get_parse_math()
+        key = "layout", string, hash(prop), looks, text._get_multialignment(), text.get_parse_math()
         lines = self._memo.get(key)
         if lines is None:
             _, laid_out, *_ = text._get_layout(self)
-            # matplotlib 3.10 has right and up one by one, not as a pair.
+            # matplotlib 3.10 returns x and y separately, not as a pair.
             lines = [(*text._preprocess_math(line), *np.ravel(place).tolist()) for line, _, *place in laid_out]
             self._memo[key] = lines
         x, y = text.get_transform().transform(text.get_unitless_position())
-        if not text.get_visible() or not said or not np.isfinite(x + y):
+        if not text.get_visible() or not string or not np.isfinite(x + y):
             return
         gc = self.new_gc()
         text._set_gc_clip(gc)
@@ -374,7 +374,7 @@ class RecordingRenderer(RendererBase):
         text.stale = False
 
     def _image(self, gc: GraphicsContextBase, cells: np.ndarray, box, smooth: bool) -> None:
-        """Cells, the first row at the bottom of the box: left, bottom, right, top, either of them may be turned."""
+        """Add cells, first row at the bottom of the box (left, bottom, right, top); either axis may be reversed."""
         x0, y0, x1, y1 = box
         cells = cells[:: 1 if y0 > y1 else -1, :: -1 if x0 > x1 else 1]
         left, top = min(x0, x1), self.height - max(y0, y1)
@@ -386,7 +386,7 @@ class RecordingRenderer(RendererBase):
             type(artist).draw(artist, self)
 
     def _style(self, gc: GraphicsContextBase, face: css.Colour | None) -> int:
-        """The number of a style; 0 where nothing is seen."""
+        """Return the number of a style; 0 if nothing is visible."""
         line = gc.get_rgb() if gc.get_linewidth() and gc.get_rgb()[3] else None
         if not face and not line:
             return 0
@@ -404,7 +404,7 @@ class RecordingRenderer(RendererBase):
         return self._memoize(("style", face, line, width, dashes, cap, join, smooth), look)
 
     def _styles(self, gc, many: int, faces, edges, widths, dashes, smooth) -> list[tuple[int, float]]:
-        """Style and line width of the items of a collection; each list of looks goes round on its own."""
+        """Return (style, line width) of the items of a collection; each property list is cycled."""
         pens = [None if lengths is None else (start, *lengths) for start, lengths in dashes]
         looks = colours(faces), colours(edges), list(widths) or [gc.get_linewidth()], pens, list(smooth)
         cap, join, styles = gc.get_capstyle(), gc.get_joinstyle(), []
@@ -425,12 +425,12 @@ class RecordingRenderer(RendererBase):
         return self._records.number(("clip", d))
 
     def _window(self, box: BboxBase) -> tuple:
-        """A rectangle, at whole pixels of the picture as Agg's."""
+        """Return a clip rectangle at whole pixels, as in Agg."""
         x0, y0, x1, y1 = np.clip(np.floor(box.extents + 0.5), 0, (self.width, self.height) * 2)
         return "clip", *self._tenths(np.array((x0, self.height - y1, x1 - x0, y1 - y0))).tolist()
 
     def _hatch(self, gc: GraphicsContextBase) -> tuple[int, ...]:
-        """The hatch of a path, if it has one."""
+        """Return the hatch of a path as a tuple, empty if it has none."""
         if not gc.get_hatch():
             return ()
         colour, size = gc.get_hatch_color(), int(self.dpi)
@@ -447,7 +447,7 @@ class RecordingRenderer(RendererBase):
 
 
 def is_scalable_image(artist: Artist) -> bool:
-    """Whether it is an image that a browser can enlarge as matplotlib does."""
+    """Return whether this is an image that a browser can enlarge as matplotlib does."""
     if type(artist) is not AxesImage or artist.get_agg_filter() or np.ndim(artist.get_alpha()):
         return False
     transform = artist.get_transform()
@@ -455,14 +455,14 @@ def is_scalable_image(artist: Artist) -> bool:
 
 
 def is_simple_text(artist: Artist) -> bool:
-    """Whether it is a text and no more: no box, no halo, no filter, no TeX, no lines broken where there is no room."""
+    """Return whether this is a text without box, path effects, filter, TeX or wrapping."""
     if type(artist) is not Text or artist.get_agg_filter() or artist.get_path_effects():
         return False
     return not (artist.get_bbox_patch() or artist.get_wrap() or artist.get_usetex())
 
 
 def stack_lines(paths: list[Path]) -> np.ndarray | None:
-    """The corners of straight lines, if all have as many and a place for each."""
+    """Stack the vertices of straight lines; None if their numbers differ or a vertex is not finite."""
     if any(path.codes is not None or len(path.vertices) != len(paths[0].vertices) for path in paths):
         return None
     corners = np.stack([path.vertices for path in paths])
@@ -470,14 +470,14 @@ def stack_lines(paths: list[Path]) -> np.ndarray | None:
 
 
 def corners_of(path: Path) -> np.ndarray:
-    """The points of a path, without those that only bend it."""
+    """Return the vertices of a path without control points."""
     if path.codes is None:
         return path.vertices
     return np.array([ends[-2:] for ends, _ in path.iter_segments(simplify=False)]).reshape(-1, 2)
 
 
 def face_of(gc: GraphicsContextBase, face) -> css.Colour | None:
-    """The colour of a face, None for one that is not seen."""
+    """Return the colour of a face; None if it is invisible."""
     if face is None:
         return None
     face = (*face[:3], gc.get_alpha()) if len(face) == 3 or gc.get_forced_alpha() else tuple(face)
@@ -485,5 +485,5 @@ def face_of(gc: GraphicsContextBase, face) -> css.Colour | None:
 
 
 def colours(array) -> list[css.Colour | None]:
-    """One for each row, None where nothing is seen."""
+    """Return one colour per row; None if it is invisible."""
     return [tuple(row) if row[3] else None for row in np.reshape(array, (-1, 4)).tolist()]

@@ -1,4 +1,4 @@
-"""Paths as the `d` of an SVG path: whole numbers, as few characters as that takes."""
+"""Paths as the `d` attribute of an SVG path, in whole numbers and few characters."""
 
 import re
 
@@ -15,17 +15,17 @@ CURVED = {Path.CURVE3, Path.CURVE4}
 
 
 def clean(path: Path, matrix: np.ndarray, page, snap: bool | None, width: float, simplify: bool):
-    """Corners and codes as Agg draws them: cut at the `page`, straight edges of a pen so wide at whole pixels."""
+    """Return corners and codes as Agg draws them: clipped to `page`, straight edges snapped for this line width."""
     return _path.cleanup_path(path, matrix, True, page, snap, width, simplify, True, None)
 
 
 def absolute(corners: np.ndarray, codes: np.ndarray, scale: float) -> str:
-    """Corners and codes, as `cleaned` gives them, in their place."""
+    """Encode corners and codes from `clean` in absolute position."""
     kinds = codes.tobytes()
     if not CURVED.isdisjoint(kinds) or kinds.count(Path.MOVETO) > 1:
         enlarge = np.diag((scale, scale, 1.0))
-        told = _path.convert_to_string(Path(corners, codes), enlarge, None, False, None, 0, ABSOLUTE, False)
-        return TIGHT.sub(r"\1", told.decode()).replace("\n", "")
+        parts = _path.convert_to_string(Path(corners, codes), enlarge, None, False, None, 0, ABSOLUTE, False)
+        return TIGHT.sub(r"\1", parts.decode()).replace("\n", "")
     closed = kinds[-2:-1] == END
     steps = np.rint(corners[: -2 if closed else -1] * scale).astype(int)
     if len(steps) < 2:
@@ -36,26 +36,26 @@ def absolute(corners: np.ndarray, codes: np.ndarray, scale: float) -> str:
 
 
 def relative(corners: np.ndarray, codes) -> str:
-    """A path whose every number is a difference, so that it may stand anywhere: put `M x y` in front."""
-    points, told, at, start, step = np.rint(corners).astype(int).tolist(), [], (0, 0), (0, 0), 0
+    """Encode a path in relative coordinates; put `M x y` in front to place it."""
+    points, parts, at, start, step = np.rint(corners).astype(int).tolist(), [], (0, 0), (0, 0), 0
     while step < len(points) and codes[step] != Path.STOP:
-        code, taken = codes[step], points[step : step + Path.NUM_VERTICES_FOR_CODE[codes[step]]]
-        step += len(taken)
+        code, used = codes[step], points[step : step + Path.NUM_VERTICES_FOR_CODE[codes[step]]]
+        step += len(used)
         if code == Path.CLOSEPOLY:
-            told.append("z")
+            parts.append("z")
             at = start
             continue
-        told.append(
+        parts.append(
             LETTERS[code]
-            + join_numbers([there - here for point in taken for there, here in zip(point, at, strict=True)])
+            + join_numbers([there - here for point in used for there, here in zip(point, at, strict=True)])
         )
-        at = taken[-1]
+        at = used[-1]
         start = at if code == Path.MOVETO else start
-    return "".join(told)
+    return "".join(parts)
 
 
 def polylines(corners: np.ndarray, snap: bool | None, widths: np.ndarray, scale: float) -> list[str]:
-    """Many lines of as many corners each, as `cleaned` and `absolute` give them one by one."""
+    """Encode many lines with the same number of corners, as `clean` and `absolute` do one by one."""
     if snap is not False:
         level = (np.abs(np.diff(corners, axis=1)) < 1e-4).any(2).all(1)
         odd = (widths + 0.5).astype(int) % 2 / 2
@@ -67,7 +67,7 @@ def polylines(corners: np.ndarray, snap: bool | None, widths: np.ndarray, scale:
 
 
 def radius(path: Path) -> float:
-    """Of a circle around the origin, as marks are; 0 for any other path."""
+    """Return the radius of a circle around the origin; 0 for any other path."""
     if path.codes is None or len(path.codes) != len(CIRCLE.codes):
         return 0.0
     size = -path.vertices[0, 1]
@@ -75,7 +75,7 @@ def radius(path: Path) -> float:
 
 
 def circle(size: float) -> str:
-    """A circle that may stand anywhere, by its radius."""
+    """Encode a circle in relative coordinates."""
     r = round(size)
     return f"m{-r} 0a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0 {-2 * r} 0z"
 

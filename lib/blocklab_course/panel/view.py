@@ -1,4 +1,4 @@
-"""What of a panel stands in a page: widgets while a kernel answers, a still when a saved notebook is opened again."""
+"""What a page shows of a panel: widgets while there is a kernel, a still picture in a reopened notebook."""
 
 from collections.abc import Iterator
 from html import escape
@@ -12,8 +12,8 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 TEXT_STYLE = "line-height: 1.5; font-size: 14px;"
 HINT = f'<div style="{TEXT_STYLE} opacity: 0.75">{{}}</div>'
 
-# The still stands in an output of its own, in front of the widgets' output. JupyterLab and Notebook 7 show one of them:
-# a living panel hides the still, and the still hides what they say about widgets that they do not find.
+# The still is a separate output before that of the widgets. JupyterLab and Notebook 7 show only one of them: a live
+# panel hides the still, and the still hides the error message about missing widgets.
 OUTPUT = ".jp-OutputArea-child"
 STILL = f"{OUTPUT}:has(.blocklab-still)"
 LIFELESS = f"{OUTPUT}:not(:has(> .jp-OutputArea-output > *))"
@@ -21,7 +21,7 @@ ONE_OF_TWO = f"<style>{STILL}:has(+ {OUTPUT} .blocklab-panel), {STILL} + {LIFELE
 
 
 def walk(widget: widgets.Widget) -> Iterator[widgets.Widget]:
-    """A widget with its layout, its style and all that it holds."""
+    """Yield a widget, its layout, its style and all its descendants."""
     yield widget
     for name in widget.keys:
         held = getattr(widget, name)
@@ -31,19 +31,19 @@ def walk(widget: widgets.Widget) -> Iterator[widgets.Widget]:
 
 
 def close_all(root: widgets.Widget) -> None:
-    """Close a widget with all that it holds: ipywidgets lets go of a widget only then."""
+    """Close a widget and all its descendants; ipywidgets keeps a widget until it is closed."""
     for widget in list(walk(root)):
         widget.close()
 
 
 def view_data(widget: widgets.Widget) -> dict:
-    """What an output says to show a widget."""
+    """Return the MIME data that shows a widget."""
     return {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
 
 
 def still_page(png: str, line: str, width: int) -> str:
-    """A page with the picture (a PNG in base64), the line, and what to do to move it."""
+    """Return HTML with the picture (a base64 PNG), the line, and how to make it interactive."""
     image = f'<img src="data:image/png;base64,{png}" alt="{escape(line)}" style="width: {width}px; max-width: 100%">'
-    what_to_do = TWO_SENTENCES.format(first=RUN_THE_CELL, second=TRY_FALLBACK)
-    words = f'<div style="{TEXT_STYLE}">{escape(line)}</div>{HINT.format(what_to_do)}'
-    return f'{ONE_OF_TWO}<div class="blocklab-still">{image}{words}</div>'
+    hint = TWO_SENTENCES.format(first=RUN_THE_CELL, second=TRY_FALLBACK)
+    text = f'<div style="{TEXT_STYLE}">{escape(line)}</div>{HINT.format(hint)}'
+    return f'{ONE_OF_TWO}<div class="blocklab-still">{image}{text}</div>'
