@@ -1,9 +1,9 @@
 /**
- * The browser side of a panel: its controls, a picture made of strokes, and the line that says what is seen.
+ * The browser side of a panel: its controls, a picture made of strokes, and a line of text.
  *
  * A state of a panel is a list of numbers, `at`: the stop of each slider, the option of each choice (-1: none), 0 or 1
- * of each toggle. The kernel answers a question about a state with a packet; the player keeps it, draws it, and asks
- * ahead of the reader's hand. The same player shows stored states in a page without a kernel: `frozen`.
+ * for each toggle. The kernel answers a request for a state with a packet; the player stores and draws it, and
+ * prefetches states around the control in use. `frozen` shows stored states in a page without a kernel.
  *
  * @typedef {{at: number[], line: string, rest?: number, moving?: number[][], handles?: number,
  *            new?: Object<string, Array>, failed?: boolean, took?: number, ahead?: boolean}} Packet
@@ -13,34 +13,34 @@
  *            guess: {label: string, options: string[], right: number, told: string[], skipped: string}?,
  *            words: Object<string, string>}} Spec
  * @typedef {{ask: (at: number[], ahead: boolean, whole: boolean) => void, moved: (at: number[]) => void,
- *            guessed: (choice: number) => void}} Link  the way to the kernel
+ *            guessed: (choice: number) => void}} Link  the connection to the kernel
  */
 
-// A page gets one text: Python puts the file itself in the place of this line.
+// Python inlines the file in place of this line, so that a page needs only one script.
 import { handlesOf } from "./touch.js";
 
 // ---- Bounds ---------------------------------------------------------------------------------------------------------
-const MOST_KEPT = 32e6; // characters of states and records, over all panels of the document
-const UNANSWERED = 200; // ms of kernel time in questions that are not answered yet, so that the next cell need not wait
-const ONE_TOUCH = 2000; // ms of kernel time that one touch asks ahead
-const SAME_TOUCH = 1000; // ms: moves closer than this belong to one touch
+const MOST_KEPT = 32e6; // characters of states and records of all panels in the document
+const UNANSWERED = 200; // ms of kernel time in unanswered requests, so that the next cell does not wait
+const ONE_TOUCH = 2000; // ms of kernel time that one touch may prefetch
+const SAME_TOUCH = 1000; // ms: moves closer together than this are one touch
 const OVERDUE = 10_000; // ms without an answer
 const PLAY = 3000; // ms from the first stop to the last
 const SMALLEST_LETTER = 9; // px
-const IN_HAND = 4; // without a kernel: how many times more the place of the slider in hand counts than the others'
-const MOST_BUTTONS = 46; // em: a choice that needs more room becomes a list
+const IN_HAND = 4; // without a kernel: weight of the slider in use, relative to the other controls
+const MOST_BUTTONS = 46; // em: a wider choice becomes a list
 
 // ---- Controls as numbers --------------------------------------------------------------------------------------------
 /** The last place of a control; the first is 0. @param {Control} control */
 export const lastOf = ({ kind, last, options }) => ({ slider: last, choice: options?.length - 1, toggle: 1 })[kind];
 
-/** The value of a slider's stop, free of the dust of float arithmetic. @param {Control} slider @param {number} stop */
+/** The value of a slider's stop, without floating-point noise. @param {Control} slider @param {number} stop */
 export function valueAt(slider, stop) {
   const value = slider.log ? slider.start * slider.step ** stop : slider.start + slider.step * stop;
   return slider.whole ? Math.trunc(value) : Number(value.toPrecision(12));
 }
 
-/** The stop nearest to a number; one out of range goes to the end. @param {Control} slider @param {number} number */
+/** The stop nearest to a number, clamped to the range. @param {Control} slider @param {number} number */
 export function nearestStop(slider, number) {
   const low = valueAt(slider, 0);
   const inside = Math.min(Math.max(number, low), valueAt(slider, slider.last));
@@ -48,21 +48,21 @@ export function nearestStop(slider, number) {
   return clamp(Math.round(steps), slider.last);
 }
 
-/** What a control says at a place: a number, an option, or nothing. @param {Control} control @returns {string} */
+/** The text of a control at a place: a number, an option, or nothing. @param {Control} control @returns {string} */
 const saidAt = (control, at) => {
   if (control.kind !== "slider") return control.options?.[at] ?? "";
-  const value = valueAt(control, at); // stops that lie a factor apart need few digits
+  const value = valueAt(control, at); // logarithmic stops need few digits
   return String(control.log && !control.whole ? Number(value.toPrecision(4)) : value);
 };
 
-/** Where a key leads from a stop, or null for a key that moves nothing. @param {string} key @returns {number?} */
+/** The stop that a key moves to, or null for other keys. @param {string} key @returns {number?} */
 export function keyStop(key, stop, last) {
   const page = Math.max(1, Math.round(last / 10));
   const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: page, PageDown: -page };
   return key in by ? clamp(stop + by[key], last) : ({ Home: 0, End: last }[key] ?? null);
 }
 
-/** Where playing has come to so many ms after it began at `stop`: up to the last stop, back to the first, and again. */
+/** The stop reached `elapsed` ms after playing started at `stop`: up to the last stop and back, repeatedly. */
 export function playedTo(stop, elapsed, last) {
   const way = (stop + (elapsed / PLAY) * last) % (2 * last);
   return Math.round(way <= last ? way : 2 * last - way);
@@ -86,9 +86,9 @@ const clamp = (number, last) => Math.min(Math.max(number, 0), last);
 const keyOf = (at) => at.join();
 const replaced = (at, index, place) => at.map((old, i) => (i === index ? place : old));
 
-// ---- What is near, and what to ask next -----------------------------------------------------------------------------
-/** The state nearest to a place; `best` stays unless another is nearer. A gap counts as a share of its slider; options
- *  differ or not. @param {Iterable<Packet>} states @param {number[]} weights of the controls */
+// ---- Nearest states and prefetching ---------------------------------------------------------------------------------
+/** The state nearest to a place; `best` is kept unless another is nearer. Distances are relative to the length of a
+ *  slider; options are equal or not. @param {Iterable<Packet>} states @param {number[]} weights of the controls */
 export function nearest(states, at, controls, weights, best = null) {
   const whole = controls.map((control, i) => (control.kind === "slider" ? control.last : 0) / weights[i]);
   const gap = (place, i) => (whole[i] ? Math.abs(place - at[i]) / whole[i] : weights[i] * (place !== at[i]));
@@ -101,7 +101,7 @@ export function nearest(states, at, controls, weights, best = null) {
   return best;
 }
 
-/** All other stops, near ones first: three in the direction of the movement for each one behind. */
+/** All other stops, nearest first: three ahead in the direction of movement for each one behind. */
 export function* stopsAround(stop, last, way) {
   const [step, share] = [way < 0 ? -1 : 1, way ? 3 : 1];
   for (let turn = 0; turn < last; turn++) {
@@ -110,20 +110,20 @@ export function* stopsAround(stop, last, way) {
   }
 }
 
-/** Whether one more question may be asked: one that the reader waits for always, more as many as fill the line, within
- *  UNANSWERED. Times in ms. @param {{ahead: boolean, cost: number}[]} underWay @param {number} took */
+/** Whether one more request may be sent: always if the reader waits for it, otherwise as many as fill the round trip,
+ *  within UNANSWERED. Times in ms. @param {{ahead: boolean, cost: number}[]} underWay @param {number} took */
 export function mayAsk(underWay, trip, took, ahead) {
   if (!ahead && underWay.every((question) => question.ahead)) return true;
   const cost = underWay.reduce((sum, question) => sum + question.cost, took);
   return underWay.length < Math.ceil(trip / took) + 1 && cost <= UNANSWERED;
 }
 
-// ---- What is kept ---------------------------------------------------------------------------------------------------
-/** What the panels of a document share, though each may load this file anew. */
+// ---- Stored states --------------------------------------------------------------------------------------------------
+/** State shared by all panels of a document, even if each loads its own copy of this file. */
 const shared = () => (globalThis[Symbol.for("blocklab")] ??= { ids: 0, size: 0, kept: new Set(), inHand: null });
 const sizeOf = (what) => JSON.stringify(what).length;
 
-/** The records that a record names. @param {Array} record @returns {number[]} */
+/** The numbers that a record refers to. @param {Array} record @returns {number[]} */
 export function namedBy([kind, first, second, , fourth]) {
   const named = {
     rest: () => first,
@@ -135,17 +135,17 @@ export function namedBy([kind, first, second, , fourth]) {
   return (named[kind]?.() ?? []).filter(Boolean);
 }
 
-/** The records that a state names. @param {Packet} state */
+/** The numbers that a state refers to. @param {Packet} state */
 const numbersOf = ({ rest, moving, handles }) => [rest, handles, ...moving.flat()].filter(Boolean);
 
-/** The states of one panel and the records that they are made of; the oldest of all panels make room for new ones. */
+/** The states of one panel and their records. New states evict the oldest of all panels. */
 export class Store {
   states = new Map(); // key: {store, key, at, line, rest, moving, size}
   records = new Map(); // number: record
-  present = null; // the state that is to stay
-  #complete = new Set(); // numbers known to be here with all that they name
+  present = null; // the state that is never evicted
+  #complete = new Set(); // numbers stored with all their references
 
-  /** Keep a packet. False if it names records that are not here. @param {Packet} packet */
+  /** Store a packet. False if records that it refers to are missing. @param {Packet} packet */
   take({ at, line, rest, moving, handles = 0, new: fresh = {} }) {
     for (const [number, record] of Object.entries(fresh)) {
       if (!Array.isArray(record) || this.records.has(Number(number))) continue;
@@ -166,14 +166,14 @@ export class Store {
     return true;
   }
 
-  /** A state is looked at: it stays, and is not old any more. */
+  /** Mark a state as shown and as the most recently used. */
   look(state) {
     this.present = state;
     shared().kept.delete(state);
     shared().kept.add(state);
   }
 
-  /** Let go of these states, and of records that no other one needs. */
+  /** Drop these states, and records that no other state needs. */
   forget(states) {
     states.forEach((state) => this.#drop(state));
     this.#complete.clear();
@@ -190,7 +190,7 @@ export class Store {
     shared().size -= state.size;
   }
 
-  /** Add these numbers and all that they name to those found before; false if a record is not here. */
+  /** Add these numbers and all their references to `found`; false if a record is missing. */
   #reach(numbers, found) {
     const fresh = numbers.filter((number) => !found.has(number));
     fresh.forEach((number) => found.add(number));
@@ -198,7 +198,7 @@ export class Store {
   }
 }
 
-/** Keep the document within its bound: a quarter of all states goes, the oldest, but none that is being shown. */
+/** Stay within the bound: drop the oldest quarter of all states, except those being shown. */
 function makeRoom() {
   while (shared().size > MOST_KEPT) {
     const old = [...shared().kept].filter((state) => state.store.present !== state);
@@ -210,16 +210,16 @@ function makeRoom() {
   }
 }
 
-// ---- Asking ---------------------------------------------------------------------------------------------------------
-/** The questions under way, and what their answers taught about the line and the kernel. Times in ms. */
+// ---- Requests -------------------------------------------------------------------------------------------------------
+/** The open requests, and the round trip and kernel times measured from their answers, in ms. */
 class Questions {
   #open = new Map(); // key: {time, ahead, whole, cost, alone}
-  #left = ONE_TOUCH; // what this touch may still ask ahead
+  #left = ONE_TOUCH; // what this touch may still prefetch
   #touched = -Infinity;
   #trip = 0;
   #took;
 
-  /** @param {number} took  a first idea of the kernel time of a state */
+  /** @param {number} took  an initial estimate of the kernel time of a state */
   constructor(took) { this.#took = took || 20; }
   has(key) { return this.#open.has(key) && isFresh(this.#open.get(key)); }
 
@@ -228,7 +228,7 @@ class Questions {
     this.#touched = performance.now();
   }
 
-  /** Whether one more fits. What is overdue hinders asking ahead, but no longer a reader who waits. */
+  /** Whether one more may be sent. Overdue requests block prefetching, but not a reader who waits. */
   room(ahead) {
     const fresh = [...this.#open.values()].filter(isFresh);
     if (ahead && (fresh.length < this.#open.size || this.#left < this.#took)) return false;
@@ -241,7 +241,7 @@ class Questions {
     if (ahead) this.#left -= this.#took;
   }
 
-  /** An answer came, asked for or not. Returns the question. */
+  /** Handle an answer, requested or not. Returns the request. */
   answered(key, took) {
     const question = this.#open.get(key);
     this.#open.delete(key);
@@ -257,25 +257,25 @@ class Questions {
 const isFresh = ({ time }) => performance.now() - time < OVERDUE;
 
 // ---- The player -----------------------------------------------------------------------------------------------------
-/** Where one panel stands, whatever number of views it has in the page. */
+/** The state of one panel, shared by all its views in the page. */
 export class Player {
   views = new Set();
   store = new Store();
   shown = null; // the state in the picture
   playing = -1; // the slider that plays
-  guessed = null; // the option chosen, -1 if skipped; null while the question is open
-  gone = false; // whether the reader waits and nothing comes
-  lost = false; // whether the front end says that the kernel has forgotten the panel
+  guessed = null; // the chosen option, -1 if skipped, null if not answered yet
+  gone = false; // whether the reader waits and no answer comes
+  lost = false; // whether the front end reports that the kernel lost the panel
   note = "";
-  heard = null; // who is told of a guess where no kernel is
+  heard = null; // called with a guess if there is no kernel
   #hand = -1; // the control touched last
-  #way = 0; // the direction in which it moved
-  #silent = new Set(); // keys of states that failed when they were asked ahead
-  #excuse = null; // {key, line} of a state that failed when somebody waited for it
+  #way = 0; // the direction in which it last moved
+  #silent = new Set(); // keys of states whose prefetch failed
+  #error = null; // {key, line} of a state that failed while the reader waited
   #overdue; // timers
   #tick;
 
-  /** @param {Spec} spec @param {Link?} link  null where no kernel answers @param {Packet?} first */
+  /** @param {Spec} spec @param {Link?} link  null without a kernel @param {Packet?} first */
   constructor(spec, at, link, first) {
     this.spec = spec;
     this.at = isPlace(at, spec.controls) ? [...at] : spec.controls.map((control) => control.at);
@@ -285,13 +285,13 @@ export class Player {
   }
 
   get key() { return keyOf(this.at); }
-  get failed() { return this.#excuse?.key === this.key; }
+  get failed() { return this.#error?.key === this.key; }
   get waiting() { return !this.failed && this.shown?.key !== this.key; }
-  get line() { return this.failed ? this.#excuse.line : (this.shown?.line ?? ""); }
-  /** Whether the panel keeps its opening state until the reader has said what to expect. */
+  get line() { return this.failed ? this.#error.line : (this.shown?.line ?? ""); }
+  /** Whether the controls are locked until the reader answers the question. */
   get locked() { return Boolean(this.spec.guess) && this.guessed === null; }
 
-  /** A control is in hand: what lies around it may be wanted soon. */
+  /** The reader holds a control: prefetch the states around it. */
   touch(control) {
     if (!this.#stopped()) return;
     this.#hold(control);
@@ -306,13 +306,13 @@ export class Player {
     this.heard?.(choice);
   }
 
-  /** What was guessed, here or in another view, or told by code. */
+  /** Record a guess made here, in another view, or by code. */
   answered(choice) {
     this.guessed = choice ?? null;
     this.#show();
   }
 
-  /** Run a slider through its stops and back until something is touched, calmly in few steps and once; -1: stop. */
+  /** Play a slider back and forth until something is touched; once and in few steps with reduced motion; -1: stop. */
   play(control) {
     clearTimeout(this.#tick);
     const was = this.playing;
@@ -332,7 +332,7 @@ export class Player {
 
   #elsewhere(at) { return isPlace(at, this.spec.controls) && keyOf(at) !== this.key; }
 
-  /** Any touch stops what plays; false if nothing may be touched yet. */
+  /** Stop playing on any touch; false if the controls are locked. */
   #stopped() {
     this.play(-1);
     return !this.locked;
@@ -352,15 +352,15 @@ export class Player {
 
   #go(at, byKey) {
     if (!this.#elsewhere(at)) return;
-    this.#excuse = null;
+    this.#error = null;
     this.note = "";
     this.at = this.link ? at : this.#stored(at, byKey);
-    this.#update(); // and ask, because that is what the reader waits for
+    this.#update(); // and request it first: the reader waits for it
     this.link?.moved(this.at);
   }
 
-  /** Without a kernel only stored states show: the control in hand keeps its place, or nearly, the others go to the
-   *  nearest. A key leads on to the next state in its direction. */
+  /** The stored state to show without a kernel: the control in use keeps its place, or nearly; the others follow. A
+   *  key moves on to the next stored state in its direction. */
   #stored(at, byKey) {
     if (this.store.states.has(keyOf(at))) return at;
     const slides = this.spec.controls[this.#hand]?.kind === "slider";
@@ -374,13 +374,13 @@ export class Player {
     return goal;
   }
 
-  /** The kernel was started anew, or the line to it is cut. */
+  /** The kernel has restarted or the connection is lost. */
   lose() {
     this.lost = true;
     this.#show();
   }
 
-  /** Code has moved the panel. */
+  /** Follow a move made by code. */
   follow(at) {
     if (!this.#elsewhere(at)) return;
     this.play(-1);
@@ -388,29 +388,29 @@ export class Player {
     this.#update();
   }
 
-  /** Anything may arrive; what is no packet of this panel is let go. @param {Packet} packet */
+  /** Handle a message; ignore anything that is not a packet of this panel. @param {Packet} packet */
   receive(packet) {
     if (!isPacket(packet, this.spec.controls)) return;
     const key = keyOf(packet.at);
     const question = this.questions.answered(key, packet.took);
     if (!packet.failed && this.store.take(packet)) {
       this.#silent.delete(key);
-      if (this.#excuse?.key === key) this.#excuse = null;
+      if (this.#error?.key === key) this.#error = null;
     } else if (!packet.failed && !question?.whole && this.link) {
       this.#question(packet.at, packet.ahead === true, true);
     } else if (packet.ahead) {
       this.#silent.add(key);
     } else {
-      this.#excuse = { key, line: packet.failed ? packet.line : this.spec.words.failed };
+      this.#error = { key, line: packet.failed ? packet.line : this.spec.words.failed };
     }
-    const silence = this.gone || this.lost; // which the page still tells of
+    const silence = this.gone || this.lost; // which the page still shows
     this.gone = this.lost = false;
     this.#watch(true);
     if (this.waiting || silence || key === this.key) this.#update();
     else this.ask();
   }
 
-  /** Show the present state, or while it is not here the nearest one: the control in hand may be elsewhere. */
+  /** Show the current state, or until it arrives the nearest one, in which the control in use may differ. */
   #update() {
     if (!this.failed) {
       const known = this.store.states;
@@ -428,7 +428,7 @@ export class Player {
 
   #show() { this.views.forEach((view) => view.show()); }
 
-  /** Ask for what the reader waits for, else for what may be wanted next. */
+  /** Request the state that the reader waits for, otherwise prefetch. */
   ask() {
     this.#watch();
     if (!this.link || !this.views.size) return;
@@ -452,7 +452,7 @@ export class Player {
     this.link.ask(at, ahead, whole);
   }
 
-  /** While the reader of a view waits, see to it that something comes; `again`: something has come. */
+  /** While the reader waits, watch for an overdue answer; `again`: restart the timer. */
   #watch(again = false) {
     const waits = this.waiting && this.link && this.views.size;
     if (again || !waits) this.#overdue = clearTimeout(this.#overdue);
@@ -473,7 +473,7 @@ export class Player {
     this.#watch();
   }
 
-  /** The panel is gone for good: give back what it kept. */
+  /** Release everything. */
   close() {
     for (const view of [...this.views]) view.close();
     this.store.forget([...this.store.states.values()]);
@@ -486,7 +486,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const svg = (name, attributes, ...children) => filled(document.createElementNS(SVG, name), attributes, children);
 const html = (name, attributes, ...children) => filled(document.createElement(name), attributes, children);
 
-/** Give an element these attributes, but for null, and children. */
+/** Set attributes, except null ones, and append children. */
 function filled(node, { style, ...attributes } = {}, children = []) {
   for (const [key, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(key, value);
   if (style) node.style.cssText = style;
@@ -494,11 +494,11 @@ function filled(node, { style, ...attributes } = {}, children = []) {
   return node;
 }
 
-/** The strokes of a state as SVG. Another state touches only the strokes that differ. */
+/** The strokes of a state as SVG. Changing the state updates only strokes that differ. */
 class Picture {
   slots = []; // one group for each moving artist
   #defined = new Map(); // number: clip path or hatch
-  #numbers = new WeakMap(); // the stroke that an element draws
+  #numbers = new WeakMap(); // the stroke that each element draws
   #state = null;
 
   /** @param {number[]} size  in CSS px @param {Map<number, Array>} records @param {string} prefix  of its ids */
@@ -510,10 +510,10 @@ class Picture {
     this.root = svg("svg", { viewBox: `0 0 ${10 * size[0]} ${10 * size[1]}` }, this.defs, this.layer, this.handles);
   }
 
-  /** Tenths of a pixel of the picture in one of the page. */
+  /** Tenths of a picture pixel per page pixel. */
   get scale() { return (10 * this.size[0]) / this.root.getBoundingClientRect().width; }
 
-  /** A box or a point of the page in the picture. */
+  /** Convert a box or a point from page to picture coordinates. */
   boxOf({ x, y, width, height }) {
     const { scale } = this;
     const frame = this.root.getBoundingClientRect();
@@ -532,21 +532,21 @@ class Picture {
     if (this.#defined.size > 100) this.#forget(state);
   }
 
-  /** Make `parent` hold these strokes in this order, 0 being a slot; those that stand there already stay untouched. */
+  /** Make the children of `parent` these strokes in this order, 0 being a slot; reuse existing elements. */
   #lay(parent, numbers) {
-    const standing = new Map(numbers.map((number) => [number, []])); // its elements, in order
-    for (const node of [...parent.children]) standing.get(this.#numbers.get(node))?.push(node) ?? node.remove();
+    const existing = new Map(numbers.map((number) => [number, []])); // its elements, in order
+    for (const node of [...parent.children]) existing.get(this.#numbers.get(node))?.push(node) ?? node.remove();
     let place = parent.firstChild;
     for (const number of numbers) {
-      const node = standing.get(number).shift() ?? this.#draw(number);
+      const node = existing.get(number).shift() ?? this.#draw(number);
       this.#numbers.set(node, number);
       if (node === place) place = place.nextSibling;
       else parent.insertBefore(node, place);
     }
-    for (const spare of standing.values()) spare.forEach((node) => node.remove());
+    for (const spare of existing.values()) spare.forEach((node) => node.remove());
   }
 
-  /** A new element for a stroke or a slot. */
+  /** Create the element for a stroke or a slot. */
   #draw(number) {
     const record = this.records.get(number) ?? [];
     const [kind] = record;
@@ -569,20 +569,20 @@ class Picture {
       const outlined = (glyph, i) => `M${glyphs[i + 1]} ${glyphs[i + 2]}${this.records.get(glyph)[1]}`;
       const d = glyphs.map((glyph, i) => (i % 3 ? "" : outlined(glyph, i))).join("");
       const word = svg("path", { d, transform, style: this.#css(style), "data-says": says || null });
-      return clip ? svg("g", { "clip-path": this.#clip(clip) }, word) : word; // or its transform would move the clip
+      return clip ? svg("g", { "clip-path": this.#clip(clip) }, word) : word; // else its transform moves the clip
     }
     if (kind === "image") {
       const [, clip, x, y, width, height, smooth, href] = record;
       const look = { preserveAspectRatio: "none", style: smooth ? "" : "image-rendering:pixelated" };
       return svg("image", { x, y, width, height, href, ...look, "clip-path": this.#clip(clip) });
     }
-    return svg("g"); // a slot; a kind that this player does not know draws nothing
+    return svg("g"); // a slot, or an unknown kind, which draws nothing
   }
 
   #css(style) { return this.records.get(style)[1]; }
   #clip(clip) { return clip ? this.#url(clip) : null; }
 
-  /** The address of a clip or a hatch, which is defined when it is first needed. */
+  /** The URL of a clip or a hatch, defined on first use. */
   #url(number) {
     const id = `${this.prefix}${number}`;
     if (!this.#defined.has(number)) {
@@ -599,7 +599,7 @@ class Picture {
     return svg("pattern", tile, svg("path", { d, style }));
   }
 
-  /** Let go of clips and hatches that the picture has no use for now. */
+  /** Drop unused clips and hatches. */
   #forget({ rest, moving }) {
     const strokes = [...namedBy(this.records.get(rest)), ...moving.flat()];
     const used = new Set(strokes.flatMap((stroke) => namedBy(this.records.get(stroke))));
@@ -622,12 +622,12 @@ function button(text, press, name = null) {
   return node;
 }
 
-/** Do what a key means: `act(key)` says whether it did; other keys go on. */
+/** Handle keys: `act(key)` returns whether it used the key; other keys propagate. */
 function onKey(node, act) {
   node.addEventListener("keydown", (event) => isPlain(event) && act(event.key) && event.preventDefault());
 }
 
-/** Give keys that lead to another stop to `move`. */
+/** Call `move` for keys that lead to another stop. */
 function onArrows(node, stop, last, move, keys = /./) {
   onKey(node, (key) => {
     const goal = keys.test(key) ? keyStop(key, stop(), last()) : null;
@@ -638,7 +638,7 @@ function onArrows(node, stop, last, move, keys = /./) {
 const isPlain = (event) => !(event.ctrlKey || event.altKey || event.metaKey || event.shiftKey);
 const setText = (node, text) => node.textContent === text || (node.textContent = text);
 
-/** A slider. Like each kind of control: what stands in the page, and how it shows where the player is. */
+/** A slider. Every kind of control returns its element and a function that shows the player's state. */
 function slider(player, index, id) {
   const { controls, words } = player.spec;
   const control = controls[index];
@@ -673,7 +673,7 @@ function slider(player, index, id) {
   onKey(range, (key) => key === " " && (run(), true));
   box.addEventListener("input", () => (typing = true));
   box.addEventListener("change", typed); // Enter, and leaving the box
-  // Those to the left and to the right move within the number.
+  // ArrowLeft and ArrowRight move the text cursor.
   onArrows(box, here, () => last, (stop) => (typed(), step(stop)), /^(Arrow|Page)(Up|Down)$/);
   return { node: div("control", html("label", { for: id }, label), div("slider", range, box, play)), show };
 }
@@ -705,7 +705,7 @@ function toggle(player, index, id) {
 
 const KINDS = { slider, choice, toggle };
 
-/** What the reader expects, asked before anything moves; then whether it was right, and what is. */
+/** The question before anything moves, and the feedback afterwards. */
 function question(player, answered) {
   const { guess, words } = player.spec;
   const answer = (place) => (player.guess(place), answered());
@@ -728,7 +728,7 @@ function question(player, answered) {
   return { node, show };
 }
 
-/** What the keyboard moves in the picture, over something to touch: like a slider of these stops of a control. */
+/** A keyboard handle over something touchable in the picture: a slider over these stops of a control. */
 function knob(player, index, kind, stops) {
   const { label, ...control } = player.spec.controls[index];
   const limits = { "aria-label": label, "aria-valuemin": 0, "aria-valuemax": lastOf(control) };
@@ -745,7 +745,7 @@ function knob(player, index, kind, stops) {
 }
 
 // ---- One view in the page -------------------------------------------------------------------------------------------
-/** Put a view of a player into an element. @param {Player} player @param {HTMLElement} element */
+/** Add a view of a player to an element. @param {Player} player @param {HTMLElement} element */
 function view(player, element) {
   const { spec } = player;
   const { words } = spec;
@@ -763,20 +763,20 @@ function view(player, element) {
   element.append(root);
   if (parts.length) bar.append(button(words.reset, () => player.reset(), "reset"));
   if (spec.guess) {
-    parts.push(question(player, () => bar.querySelector("input, button, select")?.focus())); // its buttons are done
+    parts.push(question(player, () => bar.querySelector("input, button, select")?.focus())); // its buttons are disabled
     root.prepend(parts.at(-1).node);
   }
-  // As wide as it was made, narrower where the page is, but with letters that can be read: then it scrolls.
+  // Full width, or narrower on a narrow page; if text would become too small to read, it scrolls instead.
   const least = Math.ceil((spec.size[0] * SMALLEST_LETTER) / (spec.smallest || SMALLEST_LETTER));
   picture.root.style.cssText = `min-width:${least}px;max-width:${Math.max(spec.size[0], least)}px`;
   const resized = new ResizeObserver(() => {
-    const scrolls = box.scrollWidth > box.clientWidth + 1; // then the keyboard must reach it
+    const scrolls = box.scrollWidth > box.clientWidth + 1; // then it must be focusable
     for (const name of ["role", "tabindex", "aria-label"]) box.removeAttribute(name);
     if (scrolls) filled(box, { role: "group", tabindex: 0, "aria-label": words.picture });
     handles.show();
   });
   resized.observe(box);
-  // JupyterLab and Notebook take keys before the panel sees them, unless what has the focus has this attribute.
+  // JupyterLab and Notebook handle keys before the panel does, unless the focused element has this attribute.
   const keep = (event) =>
     root.contains(event.target) && event.target.toggleAttribute("data-lm-suppress-shortcuts", isPlain(event));
   const gone = new AbortController();
@@ -808,10 +808,10 @@ function view(player, element) {
   return shown;
 }
 
-// ---- Entrances ------------------------------------------------------------------------------------------------------
-const players = new WeakMap(); // by `spec`, which a model holds: each of its views is given another model object
+// ---- Entry points ---------------------------------------------------------------------------------------------------
+const players = new WeakMap(); // by `spec`, because each view gets its own model object
 
-/** For anywidget: once for each model. */
+/** anywidget: called once per model. */
 function initialize({ model }) {
   const link = {
     ask: (at, ahead, whole) => model.send({ kind: "ask", at, ahead, whole }),
@@ -834,13 +834,13 @@ function initialize({ model }) {
   };
 }
 
-/** For anywidget: once for each view. Returns what takes the view away. */
+/** anywidget: called once per view. Returns a function that removes it. */
 const render = ({ model, el }) => view(players.get(model.get("spec")), el).close;
 
-/** A panel without a kernel, from stored states. Returns what takes it away. @param {HTMLElement} element
+/** Show a panel from stored states, without a kernel. Returns a function that removes it. @param {HTMLElement} element
  *  @param {{spec: Spec, states: Packet[], records: Object<string, Array>}} stored
- *  @param {{guessed?: number, onGuess?: (choice: number, right: boolean?) => void}} guesses  what the reader chose in an
- *    earlier visit, -1 if skipped; who is told of a choice: right is null for one that was skipped */
+ *  @param {{guessed?: number, onGuess?: (choice: number, right: boolean?) => void}} guesses  the choice of an earlier
+ *    visit, -1 if skipped, and a callback for a new choice; right is null if it was skipped */
 export function frozen(element, { spec, states, records }, { guessed, onGuess } = {}) {
   const at = spec.controls.map((control) => control.at);
   const opening = nearest(states, at, spec.controls, at.map(() => 1));

@@ -1,16 +1,16 @@
 /**
- * Touching the picture of a panel: parts that are touched, things that are dragged along a line, and both by keyboard.
+ * Touching the picture of a panel: clicking parts, dragging things along a line, and both by keyboard.
  *
- * A state names the record of what can be touched in it, a list of
+ * A state refers to a record of its handles, a list of
  *
- *     [slot, control, "pick", [place, place, null, …]]             the place to which touching stroke i leads
- *     [slot, control, "drag", [place, place, …], [x, y, x, y, …]]  places, from first to last, and where they lie
+ *     [slot, control, "pick", [place, place, null, …]]             the place that clicking stroke i selects
+ *     [slot, control, "drag", [place, place, …], [x, y, x, y, …]]  places, from first to last, and their points
  */
 
-const GRIP = 600; // tenths of px: what is larger both ways is held where it stands on its line
+const GRIP = 600; // tenths of px: anything larger both ways gets its handle at its point on the line
 
 /**
- * The place of a line that is nearest to a point; where the line comes by twice, the one nearer to `from`.
+ * The place of a line that is nearest to a point; if the line passes it twice, the place nearer to `from`.
  * @param {number[]} places  at some points of the line @param {number[]} points  x, y, x, y, … @param {number} from
  */
 export function placeNear(places, points, x, y, from) {
@@ -26,7 +26,7 @@ export function placeNear(places, points, x, y, from) {
   return near.reduce((best, place) => (Math.abs(place - from) < Math.abs(best - from) ? place : best));
 }
 
-/** Where a place lies on a line. @param {number[]} places @param {number[]} points @returns {number[]} x, y */
+/** The point of a place on a line. @param {number[]} places @param {number[]} points @returns {number[]} x, y */
 export function pointAt(places, points, place) {
   const after = places.findIndex((each) => each >= place);
   const [end, start] = [after, Math.max(0, after - 1)];
@@ -34,8 +34,8 @@ export function pointAt(places, points, place) {
   return [0, 1].map((side) => (1 - share) * points[2 * start + side] + share * points[2 * end + side]);
 }
 
-/** The box that a finger means, -1 if none: the nearest of those that hold the point once they are `least` wide and
- *  high, the smallest if it lies in several. @param {DOMRect[]} boxes @param {{x: number, y: number}} point */
+/** The index of the box that a finger points at, -1 if none: boxes grow to at least `least` wide and high; the nearest
+ *  wins, then the smallest. @param {DOMRect[]} boxes @param {{x: number, y: number}} point */
 export function boxMeant(boxes, least, { x, y }) {
   const outside = (low, size, at) => Math.max(low - at, 0, at - low - size);
   const away = (box) => Math.hypot(outside(box.x, box.width, x), outside(box.y, box.height, y));
@@ -43,35 +43,35 @@ export function boxMeant(boxes, least, { x, y }) {
   return far.findIndex((each) => each < Infinity && each === Math.min(...far));
 }
 
-/** A box with sides of at least that length. @param {DOMRect} box @param {number} least */
+/** Grow a box to sides of at least `least`. @param {DOMRect} box @param {number} least */
 function wider(box, least) {
   const [width, height] = [Math.max(box.width, least), Math.max(box.height, least)];
   return { x: box.x + (box.width - width) / 2, y: box.y + (box.height - height) / 2, width, height };
 }
 
 /**
- * What the reader can take hold of. `knob(control, kind, stops)` makes what has the keyboard's focus in its place.
+ * The handles of a picture. `knob(control, kind, stops)` creates the focusable element of a handle.
  * @returns {{show: () => void}}
  */
 export function handlesOf(player, picture, knob) {
   const layer = picture.handles;
-  let number = 0; // the record that says what can be touched
-  let picks = []; // its parts
-  let handles = []; // {slot, control, kind, places, points, node, show}: what is dragged, and the parts of each control
-  let held = null; // what is dragged, by which pointer, and how far its line lies from that
+  let number = 0; // the record of the current handles
+  let picks = []; // its clickable parts
+  let handles = []; // {slot, control, kind, places, points, node, show}: one per drag, one per control
+  let held = null; // the current drag: its handle, pointer, and the offset from the pointer to the line
   const reach = () => (matchMedia("(pointer: coarse)").matches ? 44 : 24); // px
   const strokesOf = (slot) => [...(picture.slots[slot]?.children ?? [])];
 
-  /** The strokes that can be touched, and to which place of which control each of them leads. */
+  /** The clickable strokes, each with its control and place. */
   const parts = () => {
     const all = picks.map(([slot, control, , places]) => strokesOf(slot).map((node, i) => [node, control, places[i]]));
     return all.flat().filter(([, , place]) => Number.isInteger(place));
   };
-  /** The part that a pointer means. */
+  /** The part that a pointer points at. */
   const meant = (event) => {
-    if (player.locked || layer.contains(event.target)) return undefined; // something to drag, or the end of a drag
+    if (player.locked || layer.contains(event.target)) return undefined; // a drag handle, or the end of a drag
     const all = parts();
-    const boxes = () => all.map(([node]) => node.getBoundingClientRect()); // a finger may come down beside them
+    const boxes = () => all.map(([node]) => node.getBoundingClientRect()); // a finger may miss them slightly
     return all.find(([node]) => node.contains(event.target)) ?? all[boxMeant(boxes(), reach(), event)];
   };
   picture.root.addEventListener("pointermove", (event) => (picture.root.style.cursor = meant(event) ? "pointer" : ""));
@@ -84,12 +84,12 @@ export function handlesOf(player, picture, knob) {
     if (player.locked || event.button > 0 || !event.isPrimary) return;
     event.preventDefault();
     handle.node.focus({ preventScroll: true });
-    layer.setPointerCapture(event.pointerId); // of the layer, because a handle may go while it is dragged
+    layer.setPointerCapture(event.pointerId); // by the layer, because a handle may disappear during a drag
     layer.classList.add("blocklab-held");
     player.touch(handle.control);
     const { x, y } = picture.boxOf(event);
     const [left, top] = pointAt(handle.places, handle.points, player.at[handle.control]);
-    held = { handle, pointer: event.pointerId, aside: left - x, above: top - y }; // kept, so that nothing jumps
+    held = { handle, pointer: event.pointerId, aside: left - x, above: top - y }; // so that nothing jumps
   };
   layer.addEventListener("pointermove", (event) => {
     if (event.pointerId !== held?.pointer) return;
@@ -112,7 +112,7 @@ export function handlesOf(player, picture, knob) {
     layer.append(handle.node);
     return handle;
   };
-  /** All parts of a control are one thing to the keyboard, and none if they lead to one place alone. */
+  /** All parts of a control share one keyboard handle; there is none if they select only one place. */
   const renew = (records) => {
     const drags = records.filter(([, , kind]) => kind === "drag");
     picks = records.filter(([, , kind]) => kind === "pick");
@@ -128,10 +128,10 @@ export function handlesOf(player, picture, knob) {
     for (const handle of old) if (!handles.includes(handle)) handle.node.remove();
   };
 
-  /** What a handle lies over: the parts that stand for this place, or what is dragged; null if that is not there. */
+  /** The box under a handle: the parts for the current place, or the dragged strokes; null if there are none. */
   const boxOf = ({ slot, control, kind, places, points }, here) => {
-    const standing = () => parts().filter((part) => part[1] === control && part[2] === here).map(([node]) => node);
-    const strokes = kind === "drag" ? strokesOf(slot) : standing();
+    const selecting = () => parts().filter((part) => part[1] === control && part[2] === here).map(([node]) => node);
+    const strokes = kind === "drag" ? strokesOf(slot) : selecting();
     const boxes = strokes.map((node) => node.getBoundingClientRect()).filter((box) => box.width || box.height);
     if (!boxes.length) return null;
     const [x, y] = ["left", "top"].map((side) => Math.min(...boxes.map((box) => box[side])));
@@ -145,7 +145,7 @@ export function handlesOf(player, picture, knob) {
       number = player.shown.handles;
       renew(player.store.records.get(number)?.[1] ?? []);
     }
-    // All is read before anything is written: else the page would be laid out anew for each.
+    // Read all boxes before writing, or the page would be laid out again for each handle.
     const boxes = handles.map((handle) => boxOf(handle, player.at[handle.control]));
     handles.forEach((handle, i) => {
       handle.show(boxes[i]);
@@ -155,7 +155,7 @@ export function handlesOf(player, picture, knob) {
   return { show };
 }
 
-/** How a page may scroll under a finger that drags: not along the line. @param {number[]} points */
+/** The touch-action of a drag handle: the page may scroll only across the line. @param {number[]} points */
 function scrollingBeside(points = []) {
   const sides = [0, 1].map((side) => points.filter((_, i) => i % 2 === side));
   const [wide, high] = sides.map((along) => Math.max(...along) - Math.min(...along));
