@@ -71,7 +71,7 @@ def idle_controls(panel: Panel, visits: list) -> list[str]:
 @pytest.fixture
 def _cached(monkeypatch):
     """Cache fonts and glyphs for speed, and never evict strokes, which would come back under another number."""
-    for owner, name in ((fontManager, "_find_fonts_by_props"), (glyphs, "outline"), (glyphs, "plain")):
+    for owner, name in ((fontManager, "_find_fonts_by_props"), (glyphs, "outline"), (glyphs, "layout_text")):
         monkeypatch.setattr(owner, name, functools.cache(getattr(owner, name)))
     monkeypatch.setattr(DisplayList.__init__, "__defaults__", (10**9,))
 

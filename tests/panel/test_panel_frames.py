@@ -165,7 +165,7 @@ def moving_title_and_arrow(figure):
     return update
 
 
-NASTY = (
+PICTURES = (
     image_under_ticks,
     line_under_text,
     overlapping_inset,
@@ -181,18 +181,18 @@ NASTY = (
 MOVES = (0, 1, 2, 3, 4, 5, 3, 3, 0)
 
 
-@pytest.mark.parametrize("picture", NASTY, ids=lambda picture: picture.__name__)
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.__name__)
 @pytest.mark.parametrize("scale", [1, pytest.param(2, marks=pytest.mark.exhaustive)])
 def test_frame_equals_full_drawing(picture, scale):
-    canvas, judge = Canvas((5, 3), scale), Canvas((5, 3), scale)
-    update, update_judge = picture(canvas.figure), picture(judge.figure)
+    canvas, reference = Canvas((5, 3), scale), Canvas((5, 3), scale)
+    update, update_reference = picture(canvas.figure), picture(reference.figure)
     for k in MOVES:
         update(k)
-        update_judge(k)
+        update_reference(k)
         # The reference never draws a frame, so it cannot share a bug of incremental drawing. Like a panel, it computes
         # its layout once.
-        wanted = judge.still(scale)
-        judge.figure.set_layout_engine("none")
+        wanted = reference.still(scale)
+        reference.figure.set_layout_engine("none")
         assert np.array_equal(canvas.frame(), wanted), f"k = {k}"
 
 

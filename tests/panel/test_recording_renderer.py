@@ -12,7 +12,7 @@ from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.patches import Circle, Rectangle
 from matplotlib.patheffects import withStroke
 from PIL import Image
-from test_panel_frames import MOVES, NASTY, title_limits_and_legend_change
+from test_panel_frames import MOVES, PICTURES, title_limits_and_legend_change
 
 from authoring.site.svg import svg
 from blocklab_course.panel import palette
@@ -274,7 +274,7 @@ def test_long_strokes_become_image_if_shorter():
 # --- one state after another ---
 
 
-@pytest.mark.parametrize("picture", NASTY, ids=lambda picture: picture.__name__)
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.__name__)
 @pytest.mark.parametrize(
     "frames",
     [pytest.param(False, id="strokes", marks=pytest.mark.exhaustive), pytest.param(True, id="frames in between")],

@@ -56,7 +56,7 @@ def drawn_by_agg(text: str, **look) -> tuple[np.ndarray, Canvas]:
 
 def drawn_again(canvas: Canvas) -> np.ndarray:
     """Draw the recorded letters as shapes."""
-    judge = Canvas((5, 3), 1)
+    reference = Canvas((5, 3), 1)
     strokes = [canvas.records[number] for number in canvas.records[canvas.strokes().rest][1]]
     for _, _, _, place, letters, _ in [stroke for stroke in strokes if stroke[0] == "text"]:
         x, y, turn, scale = (float(number or 0) for number in PLACE.fullmatch(place).groups())
@@ -64,8 +64,8 @@ def drawn_again(canvas: Canvas) -> np.ndarray:
             there = Affine2D().translate(right, down).scale(scale).rotate_deg(turn).translate(x, y)
             shape = path_of(canvas.records[glyph][1])
             patch = PathPatch(shape, transform=there.scale(0.1, -0.1).translate(0, 300), snap=False, lw=0, fc="black")
-            judge.figure.add_artist(patch)
-    return 255.0 - judge.frame()[..., 0]
+            reference.figure.add_artist(patch)
+    return 255.0 - reference.frame()[..., 0]
 
 
 def shift(one: np.ndarray, other: np.ndarray, axis: int) -> float:

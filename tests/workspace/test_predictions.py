@@ -113,6 +113,6 @@ def test_judges_answer_even_if_it_cannot_be_saved(mine, begun, monkeypatch):
     monkeypatch.setattr(Path, "open", refused)  # root may write to read-only folders
     shown = poke_one_number.panel()
     shown.answer(2)
-    assert shown.guess.choice == 2
+    assert shown.prediction.choice == 2
     assert not (mine / PREDICTIONS_FILE).exists()
     assert count_predictions() == (0, 0)

@@ -35,9 +35,10 @@ class Canvas:
     """A figure, its pixels and its strokes.
 
     `frame()` draws the figure and returns (height, width, 4) RGBA bytes. `strokes()` returns the numbers of what is
-    drawn; `records` holds their contents. Both are cheap while only animated artists change. A stale static artist, or
-    one that was added or removed, redraws everything. A layout engine runs once and is then removed, so that the axes
-    keep their place; a picture that needs a new layout sets its engine again.
+    drawn; `records` holds their contents, and `moving_artists` the artists in the order of `Drawing.moving`. Both are
+    cheap while only animated artists change. A stale static artist, or one that was added or removed, redraws
+    everything. A layout engine runs once and is then removed, so that the axes keep their place; a picture that needs
+    a new layout sets its engine again.
     """
 
     def __init__(self, size: tuple[float, float], scale: float):
@@ -66,17 +67,11 @@ class Canvas:
             self._recorder = RecordingRenderer(*self.figure.bbox.size, self.figure.dpi, self.records)
         if self._rest is None:
             self._record_static()
-        moving = [
-            self._recorder.strokes_of(partial(RecordingRenderer.draw, artist=artist)) for artist in self._moving_artists
-        ]
+        draws = [partial(RecordingRenderer.draw, artist=artist) for artist in self.moving_artists]
+        moving = [self._recorder.strokes_of(draw) for draw in draws]
         drawing = Drawing(self._rest, moving)
         self.records.trim(drawing)
         return drawing
-
-    @property
-    def moving_artists(self) -> list[Artist]:
-        """The moving artists, in the order of `moving` in the last drawing."""
-        return self._moving_artists
 
     def still(self, scale: float) -> np.ndarray:
         """Draw the whole picture from scratch, with nothing animated: for saving, and as the reference for frames."""
@@ -109,10 +104,10 @@ class Canvas:
         self._background = self._pixels.copy()
 
     def _record_static(self) -> None:
-        self._moving_artists: list[Artist] = []
+        self.moving_artists: list[Artist] = []
 
         def slot(artist: Artist, recorder: RecordingRenderer) -> None:
-            self._moving_artists.append(artist)
+            self.moving_artists.append(artist)
             recorder.mark_slot()
 
         with self._draw_everything() as (moving, still):
@@ -172,8 +167,8 @@ class Tape:
             getattr(self._renderer, name)(*args, **options)
             return
         # An artist may reuse its graphics context after the stroke.
-        kept = [copy_gc(a) if isinstance(a, GraphicsContextBase) else a for a in args]
-        self.strokes.append(lambda renderer: getattr(renderer, name)(*kept, **options))
+        saved = [copy_gc(a) if isinstance(a, GraphicsContextBase) else a for a in args]
+        self.strokes.append(lambda renderer: getattr(renderer, name)(*saved, **options))
         self._covered.append(box)
 
 
