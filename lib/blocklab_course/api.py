@@ -11,7 +11,7 @@ from blocklab_course.i18n import Text, join_words
 from blocklab_course.model_swap.engine import PATIENCE as SWAP_PATIENCE
 from blocklab_course.model_swap.engine import refuse, swap
 from blocklab_course.model_swap.errors import swap_error
-from blocklab_course.model_swap.messages import NOTHING, THESE, WITHOUT_A_NAME
+from blocklab_course.model_swap.messages import NOTHING, THESE, UNNAMED
 from blocklab_course.model_swap.networks import NETWORKS
 from blocklab_course.model_swap.result import SwapResult
 
@@ -88,7 +88,7 @@ def plug_in(*positional: object, patience: float = SWAP_PATIENCE, **blocks: obje
     """
     names = join_words(NETWORKS)
     if positional or len(blocks) != 1:
-        given = WITHOUT_A_NAME if positional else THESE.format(names=join_words(blocks)) if blocks else NOTHING
+        given = UNNAMED if positional else THESE.format(names=join_words(blocks)) if blocks else NOTHING
         return refuse(", ".join(blocks), swap_error("one-block", got=str(given), names=names))
     [(name, candidate)] = blocks.items()
     if name not in NETWORKS:

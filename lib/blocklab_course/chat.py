@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from blocklab_course.model_swap.dialogue import MOST_TOKENS, Block, ChatModel, PromptReader, chat, load_chat_model
+from blocklab_course.model_swap.chat_model import MOST_TOKENS, Block, ChatModel, PromptReader, chat, load_chat_model
 
 from .lessons.catalog import EXERCISES
 

@@ -55,9 +55,9 @@ def hidden(*modules):
         patch.setattr(util, "find_spec", lambda name, *package: None if name in modules else find(name, *package))
         for module in [name for name in sys.modules if name.partition(".")[0] in modules] + list(modules):
             patch.setitem(sys.modules, module, None)  # importing it fails
-        trace.say_missing.cache_clear()
+        trace.print_missing.cache_clear()
         yield
-    trace.say_missing.cache_clear()
+    trace.print_missing.cache_clear()
 
 
 @pytest.mark.usefixtures("lesson_undone")

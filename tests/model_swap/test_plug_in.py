@@ -14,7 +14,7 @@ from blocklab_course.i18n import use_language
 from blocklab_course.lessons.catalog import EXERCISES
 from blocklab_course.model_swap import messages, networks
 from blocklab_course.model_swap.engine import swap
-from blocklab_course.model_swap.networks import NETWORKS, Generation, Nearest, Seen, truncate_line
+from blocklab_course.model_swap.networks import NETWORKS, Classification, Generation, NearestSentence, truncate_line
 from blocklab_course.model_swap.result import SwapResult
 
 
@@ -64,7 +64,7 @@ def test_the_stored_answer_of_smollm2_is_the_one_it_gives(plug_into):
     got = plug_into("SmolLM2", "rms_norm", F.rms_norm)
     assert got.yours.loss == pytest.approx(got.right.loss, abs=1e-3)
     assert got.yours.text == got.right.text == "The capital of France is Paris."
-    assert not got.yours.peeks
+    assert not got.yours.leaks_future
     assert got.places == 61
     assert got.messages == (messages.SAME.en,)
 
@@ -103,7 +103,7 @@ def test_swiglu_may_be_a_module_with_three_linear_layers(plug_into):
 WRONG = {
     ("rms_norm", "layer-norm"): (Generation(3.83), ["HIGHER"]),
     ("rms_norm", "weight-ignored"): (Generation(4.59), ["HIGHER"]),
-    ("rms_norm", "over-the-sentence"): (Generation(4.80, peeks=True), ["HIGHER", "PEEKS"]),
+    ("rms_norm", "over-the-sentence"): (Generation(4.80, leaks_future=True), ["HIGHER", "LEAKS_FUTURE"]),
     ("swiglu", "w3-is-the-gate"): (Generation(4.68), ["HIGHER"]),
     ("swiglu", "geglu-for-swiglu"): (Generation(4.04), ["HIGHER"]),
     ("swiglu", "gate-not-activated"): (Generation(4.44), ["HIGHER"]),
@@ -111,19 +111,19 @@ WRONG = {
     ("rotary_embedding", "positions-missing"): (Generation(4.22), ["HIGHER"]),
     ("rotary_embedding", "one-frequency"): (Generation(4.35), ["HIGHER"]),
     ("attention", "scale-missing"): (Generation(4.23), ["HIGHER"]),
-    ("attention", "mask-ignored"): (Generation(3.93, peeks=True), ["HIGHER", "PEEKS"]),
+    ("attention", "mask-ignored"): (Generation(3.93, leaks_future=True), ["HIGHER", "LEAKS_FUTURE"]),
     ("attention", "keys-for-values"): (Generation(5.74), ["HIGHER"]),
     ("cached_attention", "triangle-upper-left"): (Generation(5.04), ["HIGHER"]),
     ("cached_attention", "heads-tiled"): (Generation(4.09), ["HIGHER"]),
-    ("cached_attention", "nothing-hidden"): (Generation(3.76, peeks=True), ["PEEKS", "PEEKS_AND_GAINS"]),
+    ("cached_attention", "nothing-hidden"): (Generation(3.76, leaks_future=True), ["LEAKS_FUTURE", "LEAKS_AND_GAINS"]),
     ("cached_attention", "only-the-old-handed-on"): (Generation(4.25), ["HIGHER"]),
-    ("layer_norm", "mean-not-subtracted"): (Nearest((0.53, 0.61, 0.29, 0.06)), ["ANOTHER_COSINE"]),
-    ("layer_norm", "weight-ignored"): (Nearest((0.86, 0.80, 0.81, 0.67)), ["ANOTHER_SENTENCE"]),
-    ("layer_norm", "over-the-batch"): (Nearest((-0.29, -0.13, -0.23, -0.24)), ["NO_LONGER_NEAR"]),
-    ("layer_norm_by_axes", "axes-from-the-front"): (Nearest((-0.24, -0.16, -0.27, -0.20)), ["NO_LONGER_NEAR"]),
-    ("batch_norm", "eps-outside-root"): (Seen(985, 0.232), ["ANOTHER_CHANCE", "ONLY_EVAL"]),
-    ("batch_norm", "batch-statistics-in-eval"): (Seen(852, 0.002), ["ANOTHER_CLASS", "ONLY_EVAL"]),
-    ("batch_norm", "bias-ignored"): (Seen(714, 0.994), ["ANOTHER_CLASS", "ONLY_EVAL"]),
+    ("layer_norm", "mean-not-subtracted"): (NearestSentence((0.53, 0.61, 0.29, 0.06)), ["ANOTHER_COSINE"]),
+    ("layer_norm", "weight-ignored"): (NearestSentence((0.86, 0.80, 0.81, 0.67)), ["ANOTHER_SENTENCE"]),
+    ("layer_norm", "over-the-batch"): (NearestSentence((-0.29, -0.13, -0.23, -0.24)), ["NO_LONGER_NEAR"]),
+    ("layer_norm_by_axes", "axes-from-the-front"): (NearestSentence((-0.24, -0.16, -0.27, -0.20)), ["NO_LONGER_NEAR"]),
+    ("batch_norm", "eps-outside-root"): (Classification(985, 0.232), ["ANOTHER_PROBABILITY", "ONLY_EVAL"]),
+    ("batch_norm", "batch-statistics-in-eval"): (Classification(852, 0.002), ["ANOTHER_CLASS", "ONLY_EVAL"]),
+    ("batch_norm", "bias-ignored"): (Classification(714, 0.994), ["ANOTHER_CLASS", "ONLY_EVAL"]),
 }
 
 
@@ -147,8 +147,8 @@ SMOLLM2_WRONG = {  # a row takes 3 s
     ("swiglu", "geglu-for-swiglu"): (Generation(4.76, "The capital of France is Paris:\n…"), ["ANOTHER_ANSWER"]),
     ("rotary_embedding", "pairs-of-halves"): (Generation(5.04, "The\nThe\nThe_\nThe…"), ["ANOTHER_ANSWER"]),
     ("attention", "mask-ignored"): (
-        Generation(1.46, "Complete the sentence: The capital of France…", peeks=True),
-        ["ANOTHER_ANSWER", "PEEKS", "PEEKS_AND_GAINS"],
+        Generation(1.46, "Complete the sentence: The capital of France…", leaks_future=True),
+        ["ANOTHER_ANSWER", "LEAKS_FUTURE", "LEAKS_AND_GAINS"],
     ),
     ("cached_attention", "triangle-upper-left"): (Generation(3.08, "The-------…"), ["ANOTHER_ANSWER"]),
     ("cached_attention", "heads-tiled"): (Generation(11.00, '_ wisill forwardESB:") T…'), ["ANOTHER_ANSWER"]),
@@ -173,7 +173,7 @@ def test_a_wrong_block_in_smollm2(block, mistake, plug_into):
         (Generation(2.97, "Paris."), ["LOWER"]),
         (Generation(3.084, "Paris."), []),
         (Generation(3.084, "Rome."), ["ANOTHER_ANSWER"]),
-        (Generation(5.0, "Paris.", peeks=True), ["BLURRED", "PEEKS"]),
+        (Generation(5.0, "Paris.", leaks_future=True), ["BLURRED", "LEAKS_FUTURE"]),
     ],
     ids=str,
 )

@@ -226,7 +226,7 @@ def test_where_memory_is_short_glassllm_takes_its_place_and_says_so(plug_into):
     got = plug_into("glassllm", "rms_norm", F.rms_norm)
     assert got.notes == (
         "SmolLM2 wants 2 GB of free memory; 1.0 GB are there.",
-        messages.INSTEAD.format(network="glassllm"),
+        messages.FALLBACK.format(network="glassllm"),
     )
     assert got.yours.text is None
     assert str(got).splitlines()[1:3] == list(got.notes)
@@ -279,7 +279,7 @@ def test_without_any_network_it_says_what_to_install(block, hidden, network, can
     assert (got.stopped, got.yours, got.right) == ("network-missing", None, None)
     assert got.messages[-2].startswith(f"{network} requires the package ")
     assert got.messages[-2].endswith(command(hidden))
-    assert got.messages[-1] == messages.GOES_ON.en
+    assert got.messages[-1] == messages.LESSON_CONTINUES.en
 
 
 def test_a_mistake_of_ours_is_no_missing_package(monkeypatch):

@@ -15,7 +15,7 @@ ENDLESS = float("inf")
 @pytest.fixture
 def container(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "CONTAINER", tmp_path)
-    monkeypatch.setattr(module, "_of_the_machine", lambda: 8e9)
+    monkeypatch.setattr(module, "_free_on_machine", lambda: 8e9)
 
     def limit(most, current="700000000", stat="anon 5\ninactive_file 200000000\nslab 3\n"):
         for name, text in (("max", most), ("current", current), ("stat", stat)):
@@ -46,9 +46,9 @@ def test_without_a_container_it_is_the_machines():
 
 def test_the_machine_tells_through_psutil_if_it_is_there(monkeypatch):
     pytest.importorskip("psutil")
-    assert 1e6 < module._of_the_machine() < 1e15
+    assert 1e6 < module._free_on_machine() < 1e15
     monkeypatch.setitem(sys.modules, "psutil", None)
-    assert module._of_the_machine() == ENDLESS
+    assert module._free_on_machine() == ENDLESS
 
 
 def test_a_large_network_is_not_read_where_memory_is_short(monkeypatch):

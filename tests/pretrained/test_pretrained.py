@@ -17,7 +17,7 @@ from blocklab_course.pretrained import (
     smollm2_rms_norms,
     weight_names,
 )
-from blocklab_course.pretrained.minilm import from_bert
+from blocklab_course.pretrained.minilm import convert_bert_weights
 
 ROOT = Path(__file__).parents[2]
 
@@ -107,7 +107,7 @@ def test_berts_three_matrices_become_one():
         "encoder.layer.3.attention.output.dense.bias": torch.ones(2),
     }
     state |= {"pooler.dense.weight": torch.ones(3), "embeddings.position_ids": torch.ones(4)}
-    new = from_bert(state)
+    new = convert_bert_weights(state)
     assert list(new) == [
         "layers.3.linear2.weight",
         "layers.3.self_attn.in_proj_bias",

@@ -13,9 +13,11 @@ from blocklab.attention import scaled_dot_product_attention
 from blocklab.kv_cache import KeyValueCache, cached_attention
 from blocklab.positional_encoding import rotary_embedding
 from blocklab_course.pretrained import load_glassllm, patch_functions
-from blocklab_course.pretrained.decoder import Decoder, Sizes
+from blocklab_course.pretrained.decoder import Decoder, DecoderConfig
 
-SIZES = Sizes(vocabulary=9, layers=2, d_model=8, heads=4, groups=2, hidden=12, rope_base=100.0, eps=1e-5, longest=9)
+CONFIG = DecoderConfig(
+    vocab_size=9, layers=2, d_model=8, heads=4, kv_heads=2, hidden=12, rope_base=100.0, eps=1e-5, max_length=9
+)
 IDS = torch.tensor([[1, 5, 2, 7, 0, 8, 3], [4, 4, 6, 1, 2, 8, 0]])
 
 
@@ -27,7 +29,7 @@ def no_gradients():
 
 def decoder(**sizes):
     torch.manual_seed(0)
-    model = Decoder(Sizes(**vars(SIZES) | sizes)).eval()
+    model = Decoder(DecoderConfig(**vars(CONFIG) | sizes)).eval()
     nn.init.normal_(model.tokens.weight)
     return model.double()
 
@@ -38,13 +40,15 @@ def in_pieces(model, ids, lengths):
 
 
 @pytest.mark.parametrize("lengths", [[1] * 7, [7], [4, 1, 2], [1, 5, 1]], ids=str)
-@pytest.mark.parametrize("groups", [1, 2, 4])
-def test_pieces_of_any_length_give_the_whole(lengths, groups):
-    model = decoder(groups=groups)
+@pytest.mark.parametrize("kv_heads", [1, 2, 4])
+def test_pieces_of_any_length_give_the_whole(lengths, kv_heads):
+    model = decoder(kv_heads=kv_heads)
     logits, caches = in_pieces(model, IDS, lengths)
     assert_close(logits, model(IDS), rtol=0, atol=1e-12)
     assert [cache.length for cache in caches] == [7, 7]
-    assert sum(cache.nbytes for cache in caches) == 2 * 2 * 2 * groups * 7 * 2 * 8  # layers, k and v, N, g, L, d, bytes
+    assert (
+        sum(cache.nbytes for cache in caches) == 2 * 2 * 2 * kv_heads * 7 * 2 * 8
+    )  # layers, k and v, N, g, L, d, bytes
 
 
 def test_a_window_makes_it_another_model_in_pieces_as_in_one():
@@ -158,7 +162,7 @@ WRONG = {
         "expected key to have shape (2, 2, L, 2) as in the cache, got (1, 2, ",
     ),
     "of a model with other heads": (
-        read(decoder(groups=1)),
+        read(decoder(kv_heads=1)),
         IDS[:, :2],
         ValueError,
         "expected key to have shape (2, 1, L, 2) as in the cache, got (2, 2, 2, 2)",

@@ -58,8 +58,8 @@ def test_a_fact_of_every_kind(opened):
     expected = {f"number.{kind}": value for kind, _, value in numbers}
     expected |= {"name": "层 norm", "ones": [1, 1, -1], "words": ["", "Ġthe"], "lists": [[7, 8], []]}
     file = opened(gguf(facts))
-    assert file.facts == expected
-    assert file.facts[f"number.{BOOL}"] is True
+    assert file.metadata == expected
+    assert file.metadata[f"number.{BOOL}"] is True
     assert file.entries == {}
 
 

@@ -14,16 +14,18 @@ from blocklab.feed_forward import SwiGLU
 from blocklab.normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from blocklab.transformer import EncoderLayer
 from blocklab_course.pretrained import patch_functions
-from blocklab_course.pretrained.decoder import Decoder, Sizes
-from blocklab_course.pretrained.patching import kernels
+from blocklab_course.pretrained.decoder import Decoder, DecoderConfig
+from blocklab_course.pretrained.patching import find_kernels
 
-SIZES = Sizes(vocabulary=9, layers=2, d_model=8, heads=4, groups=2, hidden=12, rope_base=100.0, eps=1e-5, longest=6)
+CONFIG = DecoderConfig(
+    vocab_size=9, layers=2, d_model=8, heads=4, kv_heads=2, hidden=12, rope_base=100.0, eps=1e-5, max_length=6
+)
 IDS = torch.tensor([[1, 5, 2, 7]])
 
 
 def decoder():
     torch.manual_seed(0)
-    model = Decoder(SIZES).eval()
+    model = Decoder(CONFIG).eval()
     nn.init.normal_(model.tokens.weight)
     return model
 
@@ -89,14 +91,14 @@ def test_every_module_of_the_model_is_given_it_and_no_other_model(rng):
 
 
 def test_the_kernels_of_a_model_are_found():
-    assert {name: len(modules) for name, modules in kernels(decoder()).items()} == {
+    assert {name: len(modules) for name, modules in find_kernels(decoder()).items()} == {
         "attention": 2,
         "cached_attention": 2,
         "rotary_embedding": 2,
         "rms_norm": 5,
         "swiglu": 2,
     }
-    assert kernels(nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2), nn.BatchNorm1d(2), nn.Conv2d(1, 1, 1))) == {}
+    assert find_kernels(nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2), nn.BatchNorm1d(2), nn.Conv2d(1, 1, 1))) == {}
 
 
 def test_an_error_a_nested_call_and_another_order_leave_the_model_as_it_was():

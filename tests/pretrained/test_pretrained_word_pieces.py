@@ -7,7 +7,7 @@ import pytest
 from real_packages import loaded
 
 from blocklab_course.pretrained import load_minilm
-from blocklab_course.pretrained.word_pieces import WordPieces, words
+from blocklab_course.pretrained.word_pieces import WordPieceTokenizer, split_words
 from data.minilm_sentences import TRAPS
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "minilm_word_pieces.json").read_text("utf-8"))
@@ -21,7 +21,7 @@ def word_pieces():
 
 @pytest.fixture
 def small():
-    return WordPieces([*SPECIAL, "gate", "gat", "##ing", "##e", "##s", "层", ",", "##"])
+    return WordPieceTokenizer([*SPECIAL, "gate", "gat", "##ing", "##e", "##s", "层", ",", "##"])
 
 
 def test_every_trap_has_a_reference():
@@ -46,12 +46,12 @@ def test_what_is_too_long_is_cut_before_the_end_mark(length, numbers, small):
 
 
 def test_words():
-    assert words("Ünï-codé\tTEXT 归一") == ["uni", "-", "code", "text", "归", "一"]
-    assert words("\u200b\x00") == []
+    assert split_words("Ünï-codé\tTEXT 归一") == ["uni", "-", "code", "text", "归", "一"]
+    assert split_words("\u200b\x00") == []
 
 
 def test_bad_input(small):
     with pytest.raises(ValueError, match=r"length to be at least 2.*got 1"):
         small.encode("gate", 1)
     with pytest.raises(ValueError, match=r"WordPieces wants \[CLS\], \[UNK\] in its vocabulary"):
-        WordPieces(["[PAD]", "[SEP]"])
+        WordPieceTokenizer(["[PAD]", "[SEP]"])

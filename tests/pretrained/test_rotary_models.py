@@ -96,4 +96,4 @@ def test_rules_of_two_models():
 def test_glassllm_is_as_its_weights_say():
     model, row = loaded(load_glassllm), MODELS["glassllm"]
     block = model.blocks[0]
-    assert (row.head_dim, row.base, row.length) == (block.width, block.rope_base, model.longest)
+    assert (row.head_dim, row.base, row.length) == (block.width, block.rope_base, model.max_length)

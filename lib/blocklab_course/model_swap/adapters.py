@@ -13,7 +13,7 @@ from blocklab_course.checks.safe_repr import class_name, error_message, type_nam
 from blocklab_course.checks.submission import as_callable
 from blocklab_course.checks.timeout import Interrupted
 
-from .errors import from_mismatch, swap_error
+from .errors import from_cannot_compare, swap_error
 
 Call = Callable[[dict[str, object]], object]
 
@@ -29,7 +29,7 @@ def adapt(exercise: Exercise, candidate: object) -> Call:
             return partial(_with_settings, exercise, cache(partial(_made, of)))
         call = as_callable(exercise, candidate)
     except CannotCompare as complaint:
-        raise from_mismatch(complaint) from None
+        raise from_cannot_compare(complaint) from None
     return partial(_with_matrices, candidate) if exercise.module and issubclass(of, nn.Module) else call
 
 
@@ -60,5 +60,5 @@ def _with_matrices(module: nn.Module, arguments: dict[str, object]) -> object:
         try:
             load_weights(module, weights)
         except CannotCompare as complaint:
-            raise from_mismatch(complaint) from None
+            raise from_cannot_compare(complaint) from None
     return functional_call(module, weights, arguments["x"])

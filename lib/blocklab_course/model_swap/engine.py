@@ -11,7 +11,7 @@ from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.isolation import CapturedOutput, isolated
 from blocklab_course.checks.timeout import Interrupted, TimeLimit
 from blocklab_course.dependencies import MISSING, optional_package
-from blocklab_course.pretrained.free_memory import TooLittleMemory, free_memory, too_little_memory
+from blocklab_course.pretrained.free_memory import TooLittleMemory, free_memory, shortage_message
 
 from . import messages
 from .adapters import adapt
@@ -89,7 +89,7 @@ def _network(kinds: Sequence[type[Network]], free: float) -> tuple[Network, list
     """The first of these networks that can be had, and what is to be said of those before it."""
     notes: list[str] = []
     for kind in kinds:
-        if note := too_little_memory(kind.name, kind.wants, free):
+        if note := shortage_message(kind.name, kind.wants, free):
             notes.append(note)
             continue
         try:
@@ -103,5 +103,5 @@ def _network(kinds: Sequence[type[Network]], free: float) -> tuple[Network, list
                 raise
             notes.append(MISSING.format(function=kind.name, package=package.name, command=package.command))
             continue
-        return network, [*notes, messages.INSTEAD.format(network=network.name)] if notes else []
-    raise SwapError("network-missing", (*notes, str(messages.GOES_ON)))
+        return network, [*notes, messages.FALLBACK.format(network=network.name)] if notes else []
+    raise SwapError("network-missing", (*notes, str(messages.LESSON_CONTINUES)))

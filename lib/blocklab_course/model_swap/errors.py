@@ -6,7 +6,7 @@ from blocklab_course.checks.cannot_compare import CannotCompare
 from blocklab_course.checks.messages import MESSAGES
 from blocklab_course.checks.safe_repr import truncate
 
-from .messages import OWN_WORDS
+from .messages import SWAP_MESSAGES
 
 
 @dataclass(eq=False)
@@ -20,8 +20,8 @@ class SwapError(Exception):
 def swap_error(id: str, **about: object) -> SwapError:
     """A message of the checks, or of `OWN_WORDS` where theirs does not fit."""
     about = {name: truncate(value) if isinstance(value, str) else value for name, value in about.items()}
-    return SwapError(id, ((MESSAGES | OWN_WORDS)[id].format(**about),))
+    return SwapError(id, ((MESSAGES | SWAP_MESSAGES)[id].format(**about),))
 
 
-def from_mismatch(complaint: CannotCompare) -> SwapError:
+def from_cannot_compare(complaint: CannotCompare) -> SwapError:
     return swap_error(complaint.id, **complaint.details)

@@ -2,7 +2,7 @@
 
 from blocklab_course.i18n import Text
 
-OWN_WORDS = {  # where those of the checks do not fit, or are missing
+SWAP_MESSAGES = {  # where those of the checks do not fit, or are missing
     "one-block": Text(
         en="Hand in one block, by its name: `plug_in(rms_norm=my_rms_norm)`. What came is {got}. Names: {names}.",
         zh="请按练习的名字交一个函数：`plug_in(rms_norm=my_rms_norm)`。收到的是{got}。可用的名字：{names}。",
@@ -48,7 +48,7 @@ OWN_WORDS = {  # where those of the checks do not fit, or are missing
         zh="换上你的函数，数一层比一层大，最后成了无穷大。",
     ),
 }
-WITHOUT_A_NAME = Text(en="one without a name", zh="没有名字的")
+UNNAMED = Text(en="one without a name", zh="没有名字的")
 NOTHING = Text(en="nothing", zh="空的")
 THESE = Text(en="{names}", zh=" {names}")
 
@@ -67,8 +67,8 @@ SAME = Text(
     zh="在这里，两者的结果一样。但这不能证明你的就对：有些错误太小，这样看不出来，`check` 才看得出来。",
 )
 
-GOES_ON = Text(en="The lesson goes on without it.", zh="不装也不影响后面的内容。")
-INSTEAD = Text(
+LESSON_CONTINUES = Text(en="The lesson goes on without it.", zh="不装也不影响后面的内容。")
+FALLBACK = Text(
     en="{network} takes its place. It is so small that it babbles with the right block, too: look at the loss alone.",
     zh="这里用 {network} 代替。它太小，用正确的函数也只会胡言乱语，所以只看损失。",
 )
@@ -97,11 +97,11 @@ LOWER = Text(
     en="The loss has fallen, on this one text. The block is no better for it: the weights have learned with the other.",
     zh="在这一段文字上，损失变小了。但你的函数并不因此更好：权重是与另一个函数一起学成的。",
 )
-PEEKS = Text(
+LEAKS_FUTURE = Text(
     en="With your block the network looks ahead: what it expects after a token depends on the tokens that come later.",
     zh="换上你的函数，网络会看到后面：它在一个词元处的输出，受后面的词元影响。",
 )
-PEEKS_AND_GAINS = Text(
+LEAKS_AND_GAINS = Text(
     en="So the loss falls: the token that is to be predicted stands there to be read off. When the network writes, "
     "nothing stands behind the last token yet, and the tokens before it carry what the weights have never met.",
     zh="所以损失反而变小：要预测的词元就摆在那里，看一眼就行。等网络自己写的时候，最后一个词元后面还什么都没有，"
@@ -134,12 +134,12 @@ NO_LONGER_NEAR = Text(
 )
 
 FLOWER = Text(en="what the photo of a flower shows", zh="花的照片里是什么")
-CHANCE = Text(en="its probability", zh="它的概率")
+PROBABILITY = Text(en="its probability", zh="它的概率")
 ANOTHER_CLASS = Text(
     en="No weight has changed. One other function in its place, and the network sees something else.",
     zh="权重一个也没有变，只换了一个函数，网络看到的就成了别的东西。",
 )
-ANOTHER_CHANCE = Text(
+ANOTHER_PROBABILITY = Text(
     en="It sees the same, with another probability: the difference blurs the picture, but not enough for another "
     "class.",
     zh="认出的东西一样，概率却不同：这样的差别让画面模糊一些，但还不足以改变结果。",

@@ -16,7 +16,7 @@ from blocklab_course.pretrained.decoder import Decoder
 from blocklab_course.pretrained.efficientnet_lite0 import class_name, prepare_picture
 from blocklab_course.pretrained.photos import photo
 from blocklab_course.pretrained.prompts import ALICE, QUESTION, ZEN
-from blocklab_course.pretrained.smollm2 import MEMORY
+from blocklab_course.pretrained.smollm2 import MEMORY_GB
 
 from . import messages
 from .errors import SwapError, swap_error
@@ -32,7 +32,7 @@ class Generation:
 
     loss: float
     text: str | None = None
-    peeks: bool = False
+    leaks_future: bool = False
 
     def shown(self) -> list[str]:
         answer = [] if self.text is None else [truncate_line(self.text) or str(messages.NO_WORD)]
@@ -44,10 +44,10 @@ class Generation:
             yield messages.ANOTHER_ANSWER
         elif gain < 0:
             yield messages.HIGHER if self.text is None else messages.BLURRED
-        if self.peeks:
-            yield messages.PEEKS
+        if self.leaks_future:
+            yield messages.LEAKS_FUTURE
         if gain > 0:
-            yield messages.PEEKS_AND_GAINS if self.peeks else messages.LOWER
+            yield messages.LEAKS_AND_GAINS if self.leaks_future else messages.LOWER
 
 
 def check_finite(loss: float) -> float:
@@ -71,11 +71,11 @@ class LanguageModel:
         tokens = torch.tensor([ids])
         return check_finite(F.cross_entropy(self.model(tokens, self.caches())[0, :-1], tokens[0, 1:]).item())
 
-    def peeks(self, ids: list[int]) -> bool:
+    def leaks_future(self, ids: list[int]) -> bool:
         """Whether what comes out at the tokens before the last one changes with the last one."""
         texts = (torch.tensor([[*ids[:-1], last]]) for last in (ids[-1], ids[0]))
         once, again = (self.model.states(text, self.caches())[:, :-1] for text in texts)
-        return not similarity(once, again)
+        return not nearly_equal(once, again)
 
     def reads_in_pieces(self, ids: list[int]) -> bool:
         """Whether it makes the same of a text in pieces, with caches, so that an answer need not be read anew."""
@@ -84,10 +84,10 @@ class LanguageModel:
             pieces = [self.model.states(piece, caches) for piece in tokens.split([len(ids) - 3, 1, 2], 1)]
         except SwapError:  # a block that wants all queries beside all keys
             return False
-        return similarity(torch.cat(pieces, 1), self.model.states(tokens))
+        return nearly_equal(torch.cat(pieces, 1), self.model.states(tokens))
 
 
-def similarity(once: Tensor, again: Tensor) -> bool:
+def nearly_equal(once: Tensor, again: Tensor) -> bool:
     return torch.allclose(once, again, rtol=1e-3, atol=1e-3)
 
 
@@ -95,7 +95,7 @@ class SmolLM2(LanguageModel):
     """SmolLM2-135M-Instruct, which answers. What it says with the right blocks is stored: it takes seconds."""
 
     name = "SmolLM2"
-    wants = MEMORY  # GB of free memory
+    wants = MEMORY_GB  # GB of free memory
     labels = messages.ANSWER, messages.LOSS_ON_ZEN
     right = Generation(loss=3.0819, text="The capital of France is Paris.")
 
@@ -106,14 +106,16 @@ class SmolLM2(LanguageModel):
     def say(self) -> Generation:
         tokens = list(self.model.next_tokens(self.model.chat(QUESTION), MOST_TOKENS, self.cached()))
         more = "…" if len(tokens) == MOST_TOKENS else ""
-        return Generation(self.loss(self.zen), self.model.byte_pairs.decode(tokens) + more, self.peeks(self.zen[:8]))
+        return Generation(
+            self.loss(self.zen), self.model.byte_pairs.decode(tokens) + more, self.leaks_future(self.zen[:8])
+        )
 
     def cached(self) -> bool:
         """Whether it answers with caches: with a block that cannot, it reads all anew for every token."""
         return self.reads_in_pieces(self.zen[:8])
 
 
-class SmolLM2InSteps(SmolLM2):
+class CachedSmolLM2(SmolLM2):
     """SmolLM2, where the block is what keeps: it reads and answers with its caches, whatever they hold."""
 
     def caches(self) -> list[KeyValueCache]:
@@ -138,10 +140,10 @@ class Glassllm(LanguageModel):
         self.right = self.say()
 
     def say(self) -> Generation:
-        return Generation(self.loss(self.alice), peeks=self.peeks(self.alice[:8]))
+        return Generation(self.loss(self.alice), leaks_future=self.leaks_future(self.alice[:8]))
 
 
-class GlassllmInSteps(Glassllm):
+class CachedGlassllm(Glassllm):
     """glassllm, where the block is what keeps: it reads the first half at once, then token by token."""
 
     def caches(self) -> list[KeyValueCache]:
@@ -155,7 +157,7 @@ class GlassllmInSteps(Glassllm):
 
 
 @dataclass(frozen=True)
-class Nearest:
+class NearestSentence:
     """The cosines of the sentences, in their order, and so which is nearest in meaning."""
 
     cosines: tuple[float, ...]
@@ -171,7 +173,7 @@ class Nearest:
     def shown(self) -> list[str]:
         return [str(messages.SENTENCES[self.sentence]), *(f"{cosine:.2f}" for cosine in self.cosines)]
 
-    def beside(self, right: "Nearest") -> Iterator[Text]:
+    def beside(self, right: "NearestSentence") -> Iterator[Text]:
         if self.sentence != right.sentence:
             yield messages.ANOTHER_SENTENCE
         elif self.shown() != right.shown():
@@ -189,13 +191,13 @@ class MiniLM:
         self.model = load_minilm()
         self.right = self.say()
 
-    def say(self) -> Nearest:
+    def say(self) -> NearestSentence:
         guitar, *others = self.model.encode([GUITAR, *messages.SENTENCES]).nan_to_num()  # of length 0: no direction
-        return Nearest(tuple(guitar.dot(x).item() for x in others))
+        return NearestSentence(tuple(guitar.dot(x).item() for x in others))
 
 
 @dataclass(frozen=True)
-class Seen:
+class Classification:
     """The class of a picture, by its number in ImageNet, and its probability."""
 
     number: int
@@ -204,11 +206,11 @@ class Seen:
     def shown(self) -> list[str]:
         return [class_name(self.number), f"{self.chance:.1%}"]
 
-    def beside(self, right: "Seen") -> Iterator[Text]:
+    def beside(self, right: "Classification") -> Iterator[Text]:
         if self.number != right.number:
             yield messages.ANOTHER_CLASS
         elif self.shown() != right.shown():
-            yield messages.ANOTHER_CHANCE
+            yield messages.ANOTHER_PROBABILITY
         yield messages.ONLY_EVAL
 
 
@@ -217,28 +219,28 @@ class EfficientNetLite0:
 
     name = "EfficientNet-Lite0"
     wants = 0.0
-    labels = messages.FLOWER, messages.CHANCE
+    labels = messages.FLOWER, messages.PROBABILITY
 
     def __init__(self):
         self.model = load_efficientnet_lite0()
         self.photo = prepare_picture(photo("flower"))
         self.right = self.say()
 
-    def say(self) -> Seen:
+    def say(self) -> Classification:
         chance, number = self.model(self.photo).softmax(-1).max(-1)
-        return Seen(number.item(), chance.item())
+        return Classification(number.item(), chance.item())
 
 
-Answer = Generation | Nearest | Seen
+Answer = Generation | NearestSentence | Classification
 Network = SmolLM2 | Glassllm | MiniLM | EfficientNetLite0
-LANGUAGE = SmolLM2, Glassllm  # the second where the first cannot be had
-IN_STEPS = SmolLM2InSteps, GlassllmInSteps
+LANGUAGE_MODELS = SmolLM2, Glassllm  # the second where the first cannot be had
+CACHED_LANGUAGE_MODELS = CachedSmolLM2, CachedGlassllm
 NETWORKS = {
-    "rms_norm": LANGUAGE,
-    "swiglu": LANGUAGE,
-    "rotary_embedding": LANGUAGE,
-    "attention": LANGUAGE,
-    "cached_attention": IN_STEPS,
+    "rms_norm": LANGUAGE_MODELS,
+    "swiglu": LANGUAGE_MODELS,
+    "rotary_embedding": LANGUAGE_MODELS,
+    "attention": LANGUAGE_MODELS,
+    "cached_attention": CACHED_LANGUAGE_MODELS,
     "layer_norm": (MiniLM,),
     "layer_norm_by_axes": (MiniLM,),
     "batch_norm": (EfficientNetLite0,),

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from blocklab.attention import causal_mask, repeat_kv
 from blocklab_course.checks.exercise import Exercise
-from blocklab_course.pretrained.patching import attribute, kernels, patch_functions
+from blocklab_course.pretrained.patching import find_kernels, override_attribute, patch_functions
 from blocklab_course.pretrained.stateless_cache import stateless_cache
 
 from .guard import Guard
@@ -21,7 +21,7 @@ KERNEL = {"layer_norm_by_axes": "layer_norm"}  # of an exercise that bears anoth
 def patch(model: nn.Module, exercise: Exercise, block: Guard) -> Iterator[int]:
     """Run the lines below it with the block in all places of the model that hold such a one; gives their number."""
     name = KERNEL.get(exercise.name, exercise.name)
-    holders = kernels(model)[name]
+    holders = find_kernels(model)[name]
     if exercise.name == "cached_attention":  # the exercise keeps nothing itself: it hands on
         with patch_functions(model, cached_attention=stateless_cache(partial(_in_steps, block, exercise))):
             yield len(holders)
@@ -29,7 +29,7 @@ def patch(model: nn.Module, exercise: Exercise, block: Guard) -> Iterator[int]:
     if exercise.kernel is None:  # SwiGLU: the exercise is the whole layer, with its matrices
         with ExitStack() as stack:
             for layer in holders:
-                stack.enter_context(attribute(layer, "forward", partial(_feed_forward, block, layer)))
+                stack.enter_context(override_attribute(layer, "forward", partial(_feed_forward, block, layer)))
             yield len(holders)
         return
     signature, names = inspect.signature(exercise.kernel), [parameter.name for parameter in exercise.parameters]

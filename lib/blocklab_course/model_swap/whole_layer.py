@@ -9,8 +9,8 @@ from torch import Tensor
 from blocklab_course.checks.safe_repr import error_message, truncate_line, type_name
 from blocklab_course.i18n import Text
 from blocklab_course.pretrained.decoder import DecoderBlock
-from blocklab_course.pretrained.free_memory import free_memory, too_little_memory
-from blocklab_course.pretrained.patching import attribute
+from blocklab_course.pretrained.free_memory import free_memory, shortage_message
+from blocklab_course.pretrained.patching import override_attribute
 from blocklab_course.pretrained.prompts import QUESTION
 
 from .networks import MOST_TOKENS, SmolLM2
@@ -43,7 +43,7 @@ def swap_layer(layer: Layer, parts: Parts, around: Around) -> str:
     the right one stands in; of one that stops the error is told, in a line. Raises ModuleNotFoundError without the
     package.
     """
-    if note := too_little_memory(SmolLM2.name, SmolLM2.wants, free_memory()):
+    if note := shortage_message(SmolLM2.name, SmolLM2.wants, free_memory()):
         return note
     model = SmolLM2().model
     ids = model.chat(QUESTION)
@@ -65,7 +65,7 @@ def swap_layer(layer: Layer, parts: Parts, around: Around) -> str:
     with ExitStack() as stack:
         for block in model.blocks:
             own = parts(block)
-            stack.enter_context(attribute(block, "forward", lambda x, own=own: layer(x, *own, around)))
+            stack.enter_context(override_attribute(block, "forward", lambda x, own=own: layer(x, *own, around)))
         tokens = list(model.next_tokens(ids, MOST_TOKENS, cached=False))
     answer = ANSWER.format(answer=truncate_line(model.byte_pairs.decode(tokens)))
     told = SAME if same else OTHER

@@ -10,8 +10,7 @@ nothing.
 """
 
 from blocklab_course.dependencies import skip_if_missing
-from blocklab_course.pretrained.bundled_positions import minilm_positions
-from blocklab_course.pretrained.bundled_weights import minilm_layer_norms, smollm2_rms_norms
+from blocklab_course.pretrained.bundled_weights import minilm_layer_norms, minilm_positions, smollm2_rms_norms
 from blocklab_course.pretrained.efficientnet_lite0 import load_efficientnet_lite0
 from blocklab_course.pretrained.glassllm import load_glassllm
 from blocklab_course.pretrained.minilm import load_minilm

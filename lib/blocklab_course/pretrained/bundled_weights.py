@@ -1,12 +1,13 @@
-"""What the norms of two trained models have learned: small extracts."""
+"""Small extracts of trained models that ship with this package; see NOTICE.txt beside the data."""
 
 from collections.abc import Mapping
+from importlib.resources import as_file, files
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from blocklab_course.pretrained import weight_names
-from blocklab_course.pretrained.bundled_arrays import load_arrays
 
 
 def minilm_layer_norms() -> dict[str, Tensor]:
@@ -17,22 +18,37 @@ def minilm_layer_norms() -> dict[str, Tensor]:
 
     Source: sentence-transformers/all-MiniLM-L6-v2, Apache-2.0
     """
-    return _extract("minilm_l6_layernorm.npz", weight_names.BERT)
+    return _renamed_tensors("minilm_l6_layernorm.npz", weight_names.BERT)
 
 
 def smollm2_rms_norms() -> dict[str, Tensor]:
     """Weights of all 61 RMSNorms of SmolLM2-135M, from the first layer up, each (576,), float32.
 
-    The names: for layers 0 to 29 layers.0.norm1.weight (before attention) and layers.0.norm2.weight (before the
-    feed-forward network), and norm.weight, the one after the last layer. In load_smollm2().state_dict() they are called
+    For layers 0 to 29 the names are layers.0.norm1.weight (before attention) and layers.0.norm2.weight (before the
+    feed-forward network); norm.weight comes after the last layer. `load_smollm2().state_dict()` calls them
     blocks.0.norm1.weight and so on.
 
     Source: SmolLM2-135M-Instruct, Apache-2.0
     """
-    return _extract("smollm2_135m_rmsnorm.npz", weight_names.SMOLLM2)
+    return _renamed_tensors("smollm2_135m_rmsnorm.npz", weight_names.SMOLLM2)
 
 
-def _extract(file: str, own: Mapping[str, str]) -> dict[str, Tensor]:
-    return weight_names.rename_weights(
-        {name: torch.from_numpy(array) for name, array in load_arrays(file).items()}, own
-    )
+def minilm_positions() -> Tensor:
+    """MiniLM's learned position embeddings, one row for each of its 512 positions, (512, 384), float32.
+
+    They are `load_minilm().positions.weight`, rounded to float16.
+
+    Source: sentence-transformers/all-MiniLM-L6-v2, Apache-2.0
+    """
+    return torch.from_numpy(load_arrays("minilm_l6_positions.npz")["positions"]).float()
+
+
+def load_arrays(file: str) -> dict[str, np.ndarray]:
+    """Load all arrays of a bundled .npz file, by name."""
+    with as_file(files("blocklab_course") / "data" / file) as path, np.load(path) as arrays:
+        return dict(arrays)
+
+
+def _renamed_tensors(file: str, names: Mapping[str, str]) -> dict[str, Tensor]:
+    tensors = {name: torch.from_numpy(array) for name, array in load_arrays(file).items()}
+    return weight_names.rename_weights(tensors, names)

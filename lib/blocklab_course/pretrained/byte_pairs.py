@@ -18,7 +18,7 @@ def byte_letters() -> list[str]:
     return [chr(byte) if byte in seen else next(others) for byte in range(256)]
 
 
-class BytePairs:
+class BytePairTokenizer:
     """Tokens of SmolLM2, as numbers: words, with the space before them, and pieces of words; digits one by one.
 
         "Bob's 12 层"  ->  Bob 's Ġ 1 2 Ġå ± Ĥ
@@ -34,14 +34,14 @@ class BytePairs:
 
     def __init__(self, vocabulary: Iterable[str], merges: Iterable[str]):
         self.vocabulary = list(vocabulary)
-        self.numbers = {token: number for number, token in enumerate(self.vocabulary)}
+        self.token_ids = {token: number for number, token in enumerate(self.vocabulary)}
         self._ranks = {tuple(merge.split(" ")): rank for rank, merge in enumerate(merges)}
         self._letters = byte_letters()
         self._bytes = {letter: byte for byte, letter in enumerate(self._letters)}
 
     def encode(self, text: str) -> list[int]:
         try:
-            return [self.numbers[token] for word in words(text) for token in self._join(word)]
+            return [self.token_ids[token] for word in split_words(text) for token in self._join(word)]
         except UnicodeEncodeError as error:
             half = error.object[error.start]
             raise ValueError(f"BytePairs wants a text of whole characters, got {half!r}, half of one") from None
@@ -63,7 +63,7 @@ class BytePairs:
 
     def _join(self, word: str) -> list[str]:
         letters = (self._letters[byte] for byte in word.encode())
-        tokens = [letter for letter in letters if letter in self.numbers]
+        tokens = [letter for letter in letters if letter in self.token_ids]
         while pairs := [pair for pair in pairwise(tokens) if pair in self._ranks]:
             first = min(pairs, key=self._ranks.__getitem__)
             joined = []
@@ -76,7 +76,7 @@ class BytePairs:
         return tokens
 
 
-def words(text: str) -> Iterator[str]:
+def split_words(text: str) -> Iterator[str]:
     """The pieces of a text that no token crosses. Digits are cut out first, so that white space before one is whole."""
     for is_number, run in groupby(text, lambda c: unicodedata.category(c)[0] == "N"):
         characters = "".join(run)

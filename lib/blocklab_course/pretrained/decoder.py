@@ -18,18 +18,18 @@ from blocklab.positional_encoding import rotary_embedding
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """What one decoder differs in from another. groups: heads of keys and values; longest: positions in training."""
+class DecoderConfig:
+    """What one decoder differs in from another. groups: heads of keys and values; max_length: positions in training."""
 
-    vocabulary: int
+    vocab_size: int
     layers: int
     d_model: int
     heads: int
-    groups: int
+    kv_heads: int
     hidden: int
     rope_base: float
     eps: float
-    longest: int
+    max_length: int
 
 
 class DecoderBlock(nn.Module):
@@ -46,17 +46,17 @@ class DecoderBlock(nn.Module):
     attention = staticmethod(scaled_dot_product_attention)
     cached_attention = staticmethod(cached_attention)
 
-    def __init__(self, sizes: Sizes):
+    def __init__(self, config: DecoderConfig):
         super().__init__()
-        d_model, width = sizes.d_model, sizes.d_model // sizes.heads
-        self.width, self.rope_base = width, sizes.rope_base
-        self.norm1 = RMSNorm(d_model, sizes.eps)
-        self.query = nn.Linear(d_model, sizes.heads * width, bias=False)
-        self.key = nn.Linear(d_model, sizes.groups * width, bias=False)
-        self.value = nn.Linear(d_model, sizes.groups * width, bias=False)
-        self.out = nn.Linear(sizes.heads * width, d_model, bias=False)
-        self.norm2 = RMSNorm(d_model, sizes.eps)
-        self.feed_forward = SwiGLU(d_model, sizes.hidden)
+        d_model, width = config.d_model, config.d_model // config.heads
+        self.width, self.rope_base = width, config.rope_base
+        self.norm1 = RMSNorm(d_model, config.eps)
+        self.query = nn.Linear(d_model, config.heads * width, bias=False)
+        self.key = nn.Linear(d_model, config.kv_heads * width, bias=False)
+        self.value = nn.Linear(d_model, config.kv_heads * width, bias=False)
+        self.out = nn.Linear(config.heads * width, d_model, bias=False)
+        self.norm2 = RMSNorm(d_model, config.eps)
+        self.feed_forward = SwiGLU(d_model, config.hidden)
 
     def forward(self, x: Tensor, cache: KeyValueCache | None = None) -> Tensor:
         x = x + self.attend(self.norm1(x), cache)
@@ -98,14 +98,14 @@ class Decoder(nn.Module):
     Source: Touvron et al. 2023, arXiv:2302.13971; groups: Ainslie et al. 2023, arXiv:2305.13245
     """
 
-    def __init__(self, sizes: Sizes):
+    def __init__(self, config: DecoderConfig):
         super().__init__()
-        self.longest = sizes.longest
+        self.max_length = config.max_length
         # Not drawn: on the device "meta" torch would first import a second's worth of modules.
-        table = torch.empty(sizes.vocabulary, sizes.d_model)
+        table = torch.empty(config.vocab_size, config.d_model)
         self.tokens = nn.Embedding.from_pretrained(table, freeze=False)
-        self.blocks = nn.ModuleList(DecoderBlock(sizes) for _ in range(sizes.layers))
-        self.norm = RMSNorm(sizes.d_model, sizes.eps)
+        self.blocks = nn.ModuleList(DecoderBlock(config) for _ in range(config.layers))
+        self.norm = RMSNorm(config.d_model, config.eps)
 
     def forward(self, ids: Tensor, caches: Sequence[KeyValueCache] | None = None) -> Tensor:
         return self.states(ids, caches) @ self.tokens.weight.T
@@ -113,8 +113,8 @@ class Decoder(nn.Module):
     def states(self, ids: Tensor, caches: Sequence[KeyValueCache] | None = None) -> Tensor:
         """What the scores are made of, (N, L, d)."""
         read = 0 if caches is None else self._read_with(caches)
-        if ids.dim() != 2 or read + ids.shape[1] > self.longest:
-            wanted = f"(N, L), L at most {self.longest - read}" + (f" after {read} with caches" if read else "")
+        if ids.dim() != 2 or read + ids.shape[1] > self.max_length:
+            wanted = f"(N, L), L at most {self.max_length - read}" + (f" after {read} with caches" if read else "")
             raise ValueError(f"{type(self).__name__} wants ids of shape {wanted}, got {tuple(ids.shape)}")
         x = self.tokens(ids)
         if caches is None:

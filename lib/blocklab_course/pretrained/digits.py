@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from blocklab_course.pretrained.bundled_arrays import load_arrays
+from blocklab_course.pretrained.bundled_weights import load_arrays
 
 
 def load_digits() -> tuple[Tensor, Tensor]:

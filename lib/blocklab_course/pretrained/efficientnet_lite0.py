@@ -18,7 +18,7 @@ STAGES = [  # expand, kernel, stride, channels, blocks
     *[(1, 3, 1, 16, 1), (6, 3, 2, 24, 2), (6, 5, 2, 40, 2), (6, 3, 2, 80, 3)],
     *[(6, 5, 1, 112, 3), (6, 5, 2, 192, 4), (6, 3, 1, 320, 1)],
 ]
-SIDE = 224
+IMAGE_SIZE = 224
 CLASS = Text(en="class {number}", zh="第 {number} 类")
 CLASSES = {  # those of ImageNet's thousand that the lesson's photos, and known mistakes, lead to
     442: Text(en="a bell cote", zh="钟亭"),
@@ -40,7 +40,7 @@ def class_name(number: int) -> str:
     return str(CLASSES.get(number) or CLASS.format(number=number))
 
 
-def norm(channels: int) -> BatchNorm:
+def batch_norm(channels: int) -> BatchNorm:
     return BatchNorm(channels, eps=1e-3, momentum=0.01)
 
 
@@ -64,9 +64,9 @@ class Block(nn.Module):
         hidden = expand * channels
         self.expands, self.adds = expand > 1, stride == 1 and channels == out
         if self.expands:
-            self.expand_conv, self.bn0 = SameConv2d(channels, hidden, 1), norm(hidden)
-        self.depthwise_conv, self.bn1 = SameConv2d(hidden, hidden, kernel, stride, groups=hidden), norm(hidden)
-        self.project_conv, self.bn2 = SameConv2d(hidden, out, 1), norm(out)
+            self.expand_conv, self.bn0 = SameConv2d(channels, hidden, 1), batch_norm(hidden)
+        self.depthwise_conv, self.bn1 = SameConv2d(hidden, hidden, kernel, stride, groups=hidden), batch_norm(hidden)
+        self.project_conv, self.bn2 = SameConv2d(hidden, out, 1), batch_norm(out)
 
     def forward(self, x: Tensor) -> Tensor:
         y = F.relu6(self.bn0(self.expand_conv(x))) if self.expands else x
@@ -83,14 +83,14 @@ class EfficientNetLite0(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.conv_stem, self.bn0 = SameConv2d(3, 32, 3, stride=2), norm(32)
+        self.conv_stem, self.bn0 = SameConv2d(3, 32, 3, stride=2), batch_norm(32)
         blocks, channels = [], 32
         for expand, kernel, stride, out, count in STAGES:
             for i in range(count):
                 blocks.append(Block(channels, out, expand, kernel, stride if i == 0 else 1))
                 channels = out
         self.blocks = nn.Sequential(*blocks)
-        self.conv_head, self.bn1 = SameConv2d(channels, 1280, 1), norm(1280)
+        self.conv_head, self.bn1 = SameConv2d(channels, 1280, 1), batch_norm(1280)
         self.fc = nn.Linear(1280, 1000)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -109,7 +109,7 @@ def prepare_picture(picture: Tensor) -> Tensor:
     side = min(H, W)
     top, left = (H - side) // 2, (W - side) // 2
     square = picture[top : top + side, left : left + side].permute(2, 0, 1)[None].float()
-    return (F.interpolate(square, (SIDE, SIDE), mode="bilinear", antialias=True) - 127) / 128
+    return (F.interpolate(square, (IMAGE_SIZE, IMAGE_SIZE), mode="bilinear", antialias=True) - 127) / 128
 
 
 def load_efficientnet_lite0() -> EfficientNetLite0:

@@ -18,21 +18,21 @@ class TooLittleMemory(MemoryError):
 
 def check_memory(network: str, wanted: float) -> None:
     """Refuse, with TooLittleMemory, to go on where fewer GB are free than a network wants."""
-    if said := too_little_memory(network, wanted, free_memory()):
+    if said := shortage_message(network, wanted, free_memory()):
         raise TooLittleMemory(said)
 
 
-def too_little_memory(network: str, wanted: float, free: float) -> str | None:
+def shortage_message(network: str, wanted: float, free: float) -> str | None:
     """What is told where fewer bytes are free than the GB that a network wants."""
     return TOO_LITTLE_MEMORY.format(network=network, wanted=wanted, free=free / 1e9) if free < wanted * 1e9 else None
 
 
 def free_memory() -> float:
     """Bytes, infinitely many where nothing tells."""
-    return min(_of_the_machine(), _of_the_container())
+    return min(_free_on_machine(), _free_in_container())
 
 
-def _of_the_machine() -> float:
+def _free_on_machine() -> float:
     try:
         import psutil  # which comes with Jupyter
     except ModuleNotFoundError:
@@ -40,7 +40,7 @@ def _of_the_machine() -> float:
     return psutil.virtual_memory().available
 
 
-def _of_the_container() -> float:
+def _free_in_container() -> float:
     """The limit less what is taken. Files kept at hand count as free: they make room."""
     try:
         limit, taken = (int((CONTAINER / f"memory.{name}").read_text("ascii")) for name in ("max", "current"))

@@ -19,8 +19,20 @@ import torch
 from torch import Tensor
 
 VERSION, ALIGNMENT = 3, 32
-LETTERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}  # for `struct`
-TEXT, LIST = 8, 9
+STRUCT_FORMATS = {
+    0: "B",
+    1: "b",
+    2: "H",
+    3: "h",
+    4: "I",
+    5: "i",
+    6: "f",
+    7: "?",
+    10: "Q",
+    11: "q",
+    12: "d",
+}  # for `struct`
+STRING, ARRAY = 8, 9
 TYPES = (  # in the order of their numbers; those from 16 on are rare
     *("F32", "F16", "Q4_0", "Q4_1", "Q4_2", "Q4_3", "Q5_0", "Q5_1"),
     *("Q8_0", "Q8_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "Q8_K"),
@@ -30,10 +42,10 @@ BLOCKS = {  # how many numbers a block holds, and what it looks like
     "Q4_1": (32, np.dtype([("scale", "<f2"), ("least", "<f2"), ("steps", "u1", 16)])),
     "Q8_0": (32, np.dtype([("scale", "<f2"), ("steps", "i1", 32)])),
 }
-ROWS = 256  # that are read at once of a matrix that lies by columns: the processor's cache holds them
+ROWS_PER_CHUNK = 256  # that are read at once of a matrix that lies by columns: the processor's cache holds them
 
 
-class Entry(NamedTuple):
+class TensorInfo(NamedTuple):
     """A line of the table. start: in bytes, from where the numbers of the first tensor begin."""
 
     shape: tuple[int, ...]
@@ -41,7 +53,7 @@ class Entry(NamedTuple):
     start: int
 
 
-def _along_the_longer_axis(numbers: Tensor, entry: Entry) -> Tensor:
+def _along_the_longer_axis(numbers: Tensor, entry: TensorInfo) -> Tensor:
     """The same memory in a tensor's shape; the numbers of a matrix lie side by side along its longer axis.
 
     So one row times the matrix, which is all that a new token asks for, reads it up to twice as fast.
@@ -83,9 +95,9 @@ class GgufFile:
         if (version := self._numbers("I")[0]) != VERSION:
             raise self._refused(f"version {VERSION}", f"version {version}")
         tensors, facts = self._numbers("QQ")
-        self.facts: dict[str, Any] = {self._text(): self._value(*self._numbers("I")) for _ in range(facts)}
-        self.entries: dict[str, Entry] = {self._text(): self._entry() for _ in range(tensors)}
-        alignment = self.facts.get("general.alignment", ALIGNMENT)
+        self.metadata: dict[str, Any] = {self._text(): self._value(*self._numbers("I")) for _ in range(facts)}
+        self.entries: dict[str, TensorInfo] = {self._text(): self._entry() for _ in range(tensors)}
+        alignment = self.metadata.get("general.alignment", ALIGNMENT)
         self._first = math.ceil(self._at / alignment) * alignment
         for name in self.entries:
             self._check_blocks(name)  # a file that cannot be read to its end is refused at once
@@ -105,8 +117,8 @@ class GgufFile:
         if x.is_contiguous():
             return _decode(kind, blocks, x)
         each = len(blocks) // len(x)
-        for start in range(0, len(x), ROWS):
-            rows = x[start : start + ROWS]
+        for start in range(0, len(x), ROWS_PER_CHUNK):
+            rows = x[start : start + ROWS_PER_CHUNK]
             rows.copy_(_decode(kind, blocks[start * each :][: len(rows) * each], torch.empty(rows.shape)))
         return x
 
@@ -129,22 +141,22 @@ class GgufFile:
 
     # What comes next in the file
 
-    def _entry(self) -> Entry:
+    def _entry(self) -> TensorInfo:
         sizes = self._numbers("Q", *self._numbers("I"))
         kind, start = self._numbers("IQ")
-        return Entry(sizes[::-1], TYPES[kind] if kind < len(TYPES) else f"number {kind}", start)
+        return TensorInfo(sizes[::-1], TYPES[kind] if kind < len(TYPES) else f"number {kind}", start)
 
     def _value(self, kind: int) -> Any:
-        if kind == TEXT:
+        if kind == STRING:
             return self._text()
-        if kind == LIST:
+        if kind == ARRAY:
             kind, count = self._numbers("IQ")
-            if kind in LETTERS:
-                return list(self._numbers(LETTERS[kind], count))
+            if kind in STRUCT_FORMATS:
+                return list(self._numbers(STRUCT_FORMATS[kind], count))
             return [self._value(kind) for _ in range(count)]
-        if kind not in LETTERS:
-            raise self._refused(f"facts of the kinds 0 to {max(LETTERS)}", f"kind {kind}")
-        return self._numbers(LETTERS[kind])[0]
+        if kind not in STRUCT_FORMATS:
+            raise self._refused(f"facts of the kinds 0 to {max(STRUCT_FORMATS)}", f"kind {kind}")
+        return self._numbers(STRUCT_FORMATS[kind])[0]
 
     def _text(self) -> str:
         start = self._skip(*self._numbers("Q"))

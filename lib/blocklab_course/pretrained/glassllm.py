@@ -8,7 +8,7 @@ import torch
 from blocklab.feed_forward import hidden_width
 from blocklab_course.dependencies import package_file
 from blocklab_course.pretrained import weight_names
-from blocklab_course.pretrained.decoder import Decoder, Sizes
+from blocklab_course.pretrained.decoder import Decoder, DecoderConfig
 
 LANGUAGES = ("en", "pt")
 
@@ -28,24 +28,24 @@ def load_glassllm(language: str = "en") -> Decoder:
         config = json.loads(str(arrays["__config__"]))
         state = {name: torch.from_numpy(arrays[name]).float() for name in arrays.files if name != "__config__"}
     with torch.device("meta"):  # the numbers are there already
-        model = Decoder(sizes_of(config))
+        model = Decoder(read_config(config))
     # There a matrix has the shape (in, out), and stands on the right.
     state = {name: x.T if ".W" in name else x for name, x in state.items()}
     model.load_state_dict(weight_names.rename_weights(state, weight_names.GLASSLLM), strict=True, assign=True)
     return model.eval()
 
 
-def sizes_of(config: dict) -> Sizes:
+def read_config(config: dict) -> DecoderConfig:
     """The sizes as glassllm's own file names them."""
     d_model = config["d_model"]
-    return Sizes(
-        vocabulary=config["vocab_size"],
+    return DecoderConfig(
+        vocab_size=config["vocab_size"],
         layers=config["n_layers"],
         d_model=d_model,
         heads=config["n_heads"],
-        groups=config["n_kv_heads"],
+        kv_heads=config["n_kv_heads"],
         hidden=hidden_width(d_model, multiple_of=1),
         rope_base=config["rope_base"],
         eps=config["eps"],
-        longest=config["max_len"],
+        max_length=config["max_len"],
     )

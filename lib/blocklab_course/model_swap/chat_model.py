@@ -21,8 +21,8 @@ NOTHING_HERE = Text(
     zh="这里没有能对话的模型，请看课里存好的回答。",
 )
 
-Kept = tuple[Tensor, Tensor]
-Block = Callable[..., tuple[Tensor, Kept]]
+Cache = tuple[Tensor, Tensor]
+Block = Callable[..., tuple[Tensor, Cache]]
 """Of x (1, L, d), one of the model's layers, and what it kept of the text so far or None: its result, and what to keep.
 """
 
@@ -41,7 +41,7 @@ def load_chat_model() -> ChatModel | None:
     """SmolLM2, or where it cannot be had glassllm, with a line that says why; None without both."""
     try:
         model = load_smollm2()
-        return ChatModel(model, model.chat, model.byte_pairs.decode, model.byte_pairs.numbers[END])
+        return ChatModel(model, model.chat, model.byte_pairs.decode, model.byte_pairs.token_ids[END])
     except TooLittleMemory as told:
         print(told)
     except ModuleNotFoundError as missing:
@@ -52,7 +52,7 @@ def load_chat_model() -> ChatModel | None:
     except ModuleNotFoundError:
         print(NOTHING_HERE)
         return None
-    print(messages.INSTEAD.format(network="glassllm"))
+    print(messages.FALLBACK.format(network="glassllm"))
     tokens = load_pretrained("en")[1]
     return ChatModel(model, tokens.encode, tokens.decode, -1)
 
@@ -81,7 +81,7 @@ class PromptReader:
         said: Callable[[int], None] = lambda _token: None,
     ):
         self.model, self.block, self.norm, self.said = model, block, norm, said
-        self.kept: list[Kept | None] = [None] * len(model.blocks)
+        self.kept: list[Cache | None] = [None] * len(model.blocks)
         self.before_the_answer = prompt
 
     @torch.no_grad()
