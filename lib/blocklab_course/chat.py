@@ -1,4 +1,4 @@
-"""A chat with a model that the learner built."""
+"""Chat with a model that the learner has built."""
 
 from collections.abc import Callable
 
@@ -8,11 +8,11 @@ from .lessons.catalog import EXERCISES
 
 
 class Chat:
-    """talk = Chat(block, rms_norm); talk("Why?") prints the answer of a SmolLM2 that is made of them.
+    """talk = Chat(block, rms_norm); talk("Why?") prints the answer of SmolLM2, built from the learner's functions.
 
-    block: of x (1, L, d), one of the model's layers, and what it kept of the text so far or None; it gives its result
-    and what to keep. rms_norm: called before the last matrix. The model is loaded with the first prompt. Where its
-    package is missing, or memory is short, a line says so, and glassllm goes on with the prompt as well as it can.
+    block(x, layer, cache) -> (y, cache): x (1, L, d), one of the model's layers, and its cache, None at first.
+    rms_norm: the final norm. The first prompt loads the model. If its package is missing or memory is short, a line
+    says so, and glassllm continues the prompt instead.
     """
 
     def __init__(self, block: Block, rms_norm: Callable):
@@ -20,11 +20,11 @@ class Chat:
         self.speaker: ChatModel | None = None
 
     def __call__(self, prompt: str, most: int = MOST_TOKENS, generate: Callable | None = None) -> None:
-        """Print the answer, piece by piece, of at most so many tokens. generate: the learner's, in place of ours."""
+        """Print the answer piece by piece, at most `most` tokens. generate: the learner's function instead of ours."""
         self.speaker = self.speaker or load_chat_model()
         if self.speaker is not None:
             chat(self.speaker, self.block, self.norm, generate or EXERCISES["generate"].reference, prompt, most)
 
     def reading(self) -> PromptReader:
-        """The model that has answered, with nothing read yet: `scores = reading(tokens)`, (len(tokens), vocabulary)."""
+        """A fresh reader of a text for the loaded model: `scores = reading(tokens)`, (len(tokens), vocab_size)."""
         return PromptReader(self.speaker.model, self.block, self.norm)

@@ -1,4 +1,4 @@
-"""Blocks in networks: what is said of them, and what is skipped where the weights are missing."""
+"""Fixtures that swap a block into a network, and skip the test if its weights are missing."""
 
 import pytest
 
@@ -6,12 +6,12 @@ from blocklab_course.lessons.catalog import EXERCISES
 from blocklab_course.model_swap import networks
 from blocklab_course.model_swap.engine import swap
 
-SHORT, ENOUGH = 1e9, 16e9  # bytes of memory: SmolLM2 does not fit into the first
+SHORT, ENOUGH = 1e9, 16e9  # bytes of memory: too little for SmolLM2, and enough
 
 
 @pytest.fixture(scope="module")
 def smollm2():
-    """Loaded once for all tests of a file."""
+    """Load SmolLM2 once for all tests of a file."""
     try:
         model = networks.load_smollm2()
     except ModuleNotFoundError as missing:
@@ -23,7 +23,7 @@ def smollm2():
 
 @pytest.fixture
 def plug_into():
-    """Plug a block into the network of a name. glassllm is the one where memory is short."""
+    """Swap a block into the network of this name. glassllm takes over if memory is short."""
 
     def plug_into(network, block, candidate, **options):
         got = swap(EXERCISES[block], candidate, free=SHORT if network == "glassllm" else ENOUGH, **options)

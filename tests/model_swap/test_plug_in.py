@@ -1,4 +1,4 @@
-"""What a trained network says with a block in it: the right one, by whoever wrote it, and known mistakes."""
+"""A trained network's answers with a block in it: with right ones and with known mistakes."""
 
 import gc
 import weakref
@@ -13,7 +13,6 @@ from blocklab_course import plug_in
 from blocklab_course.i18n import use_language
 from blocklab_course.lessons.catalog import EXERCISES
 from blocklab_course.model_swap import messages, networks
-from blocklab_course.model_swap.engine import swap
 from blocklab_course.model_swap.networks import NETWORKS, Classification, Generation, NearestSentence, truncate_line
 from blocklab_course.model_swap.result import SwapResult
 
@@ -42,7 +41,7 @@ SMALL = {name: "glassllm" if len(kinds) == 2 else kinds[0].name for name, kinds 
 PLACES = {"rms_norm": 9, "layer_norm": 13, "layer_norm_by_axes": 13, "batch_norm": 49}
 
 
-def mistaken(block, mistake):
+def wrong_block(block, mistake):
     return EXERCISES[block].variant(EXERCISES[block].mistake(mistake))
 
 
@@ -51,16 +50,16 @@ def mistaken(block, mistake):
 
 @pytest.mark.parametrize("written", [OURS, TORCH], ids=["ours", "torch's"])
 @pytest.mark.parametrize("block", NETWORKS)
-def test_the_right_block_says_what_is_right(block, written, plug_into):
+def test_right_block_gives_right_answer(block, written, plug_into):
     got = plug_into(SMALL[block], block, written[block])
     assert (got.network, got.places, got.stopped) == (SMALL[block], PLACES.get(block, 4), None)
-    assert got.yours.shown() == got.right.shown()
+    assert got.yours.lines() == got.right.lines()
     assert got.messages[0] == messages.SAME.en
     assert str(got).count("with yours: ") == str(got).count("with the right one: ") == len(got.labels)
 
 
 @pytest.mark.usefixtures("smollm2")
-def test_the_stored_answer_of_smollm2_is_the_one_it_gives(plug_into):
+def test_stored_answer_of_smollm2_is_right(plug_into):
     got = plug_into("SmolLM2", "rms_norm", F.rms_norm)
     assert got.yours.loss == pytest.approx(got.right.loss, abs=1e-3)
     assert got.yours.text == got.right.text == "The capital of France is Paris."
@@ -74,14 +73,14 @@ def test_the_stored_answer_of_smollm2_is_the_one_it_gives(plug_into):
     [nn.RMSNorm, nn.RMSNorm(4), blocklab.RMSNorm(4, eps=1.0), nn.LayerNorm(4), nn.BatchNorm2d, nn.BatchNorm2d(3)],
     ids=lambda norm: norm.__name__ if isinstance(norm, type) else str(norm),
 )
-def test_a_norm_may_be_a_module_or_its_class_of_whatever_size(norm, plug_into):
+def test_norm_may_be_module_or_class_of_any_size(norm, plug_into):
     name = norm.__name__ if isinstance(norm, type) else type(norm).__name__
     block = {"RMSNorm": "rms_norm", "LayerNorm": "layer_norm", "BatchNorm2d": "batch_norm"}[name]
     got = plug_into(SMALL[block], block, norm)
-    assert got.yours.shown() == got.right.shown()
+    assert got.yours.lines() == got.right.lines()
 
 
-def test_swiglu_may_be_a_module_with_three_linear_layers(plug_into):
+def test_swiglu_may_be_module_with_three_linear_layers(plug_into):
     class Gated(nn.Module):
         def __init__(self, d, hidden):
             super().__init__()
@@ -94,11 +93,11 @@ def test_swiglu_may_be_a_module_with_three_linear_layers(plug_into):
     module = Gated(2, 3)
     before = {name: x.clone() for name, x in module.state_dict().items()}
     got = plug_into("glassllm", "swiglu", module)
-    assert got.yours.shown() == got.right.shown()
+    assert got.yours.lines() == got.right.lines()
     assert all(torch.equal(x, before[name]) for name, x in module.state_dict().items())
 
 
-# Known mistakes, three of every block: what comes out, and what is said of it
+# Known mistakes of every block: the answers and the messages
 
 WRONG = {
     ("rms_norm", "layer-norm"): (Generation(3.83), ["HIGHER"]),
@@ -128,20 +127,20 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("block", "mistake"), WRONG)
-def test_a_wrong_block_says_something_else_and_one_is_told_what_that_means(block, mistake, plug_into):
-    said, told = WRONG[block, mistake]
-    got = plug_into(SMALL[block], block, mistaken(block, mistake))
+def test_wrong_block_changes_answer_and_is_explained(block, mistake, plug_into):
+    answer, names = WRONG[block, mistake]
+    got = plug_into(SMALL[block], block, wrong_block(block, mistake))
     assert got.stopped is None
-    assert_alike(got.yours, said)
-    assert got.messages == tuple(getattr(messages, name).en for name in told)
+    assert_close_answer(got.yours, answer)
+    assert got.messages == tuple(getattr(messages, name).en for name in names)
 
 
-def assert_alike(yours, said):
-    for name, value in vars(said).items():
+def assert_close_answer(yours, answer):
+    for name, value in vars(answer).items():
         assert getattr(yours, name) == (pytest.approx(value, abs=0.006) if isinstance(value, float | tuple) else value)
 
 
-SMOLLM2_WRONG = {  # a row takes 3 s
+SMOLLM2_WRONG = {  # 3 s each
     ("rms_norm", "layer-norm"): (Generation(3.39, "The capital of France is Paris."), ["BLURRED"]),
     ("rms_norm", "weight-ignored"): (Generation(13.98, ",,,,,,,,…"), ["ANOTHER_ANSWER"]),
     ("swiglu", "geglu-for-swiglu"): (Generation(4.76, "The capital of France is Paris:\n…"), ["ANOTHER_ANSWER"]),
@@ -158,16 +157,16 @@ SMOLLM2_WRONG = {  # a row takes 3 s
 @pytest.mark.exhaustive
 @pytest.mark.usefixtures("smollm2")
 @pytest.mark.parametrize(("block", "mistake"), SMOLLM2_WRONG)
-def test_a_wrong_block_in_smollm2(block, mistake, plug_into):
-    said, told = SMOLLM2_WRONG[block, mistake]
-    got = plug_into("SmolLM2", block, mistaken(block, mistake))
-    assert_alike(got.yours, said)
-    assert got.messages == tuple(getattr(messages, name).en for name in told)
-    assert f"with yours: {networks.truncate_line(said.text)}\n" in str(got)
+def test_wrong_block_in_smollm2(block, mistake, plug_into):
+    answer, names = SMOLLM2_WRONG[block, mistake]
+    got = plug_into("SmolLM2", block, wrong_block(block, mistake))
+    assert_close_answer(got.yours, answer)
+    assert got.messages == tuple(getattr(messages, name).en for name in names)
+    assert f"with yours: {networks.truncate_line(answer.text)}\n" in str(got)
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("answer", "names"),
     [
         (Generation(2.88, "The capital is Paris"), ["ANOTHER_ANSWER", "LOWER"]),
         (Generation(2.97, "Paris."), ["LOWER"]),
@@ -177,37 +176,30 @@ def test_a_wrong_block_in_smollm2(block, mistake, plug_into):
     ],
     ids=str,
 )
-def test_what_is_said_of_a_loss(said, told):
-    assert list(said.beside(Generation(3.0819, "Paris."))) == [getattr(messages, name) for name in told]
+def test_messages_about_losses(answer, names):
+    assert list(answer.compare(Generation(3.0819, "Paris."))) == [getattr(messages, name) for name in names]
 
 
 @pytest.mark.parametrize(
-    ("step", "told"),
+    ("step", "message"),
     [
-        (lambda query, key, value, *past: query, "You returned a tensor; expected a tuple or list of 3."),
-        (
-            lambda query, key, value, *past: (query, key),
-            "You returned a tuple or list of 2; expected a tuple or list of 3.",
-        ),
-        (lambda query, key, value, *past: (query, None, value), "You returned `NoneType`; expected a tensor."),
-        (lambda query, key, value, *past: (query[:, :1], key, value), "expected `(1, 4, 34, 32)`"),
-        (lambda query, key, value, *past: (query, key, value * torch.nan), "gives NaN or infinity"),
-        (lambda query, key, value, *past: (query @ key, key, value), "stops with RuntimeError"),
+        (lambda query, key, value: query, "You returned a tensor; expected a tuple or list of 3."),
+        (lambda query, key, value: (query, None, value), "You returned `NoneType`; expected a tensor."),
+        (lambda query, key, value: (query[:, :1], key, value), "expected `(1, 4, 34, 32)`"),
+        (lambda query, key, value: (query, key, value * torch.nan), "returns NaN or infinity"),
     ],
-    ids=["one", "two", "none", "shape", "nan", "stops"],
+    ids=["one", "none", "shape", "nan"],
 )
-def test_what_hands_on_nothing_of_use_is_told(step, told):
-    def block(query, key, value, past_keys, past_values):
-        return step(query, key, value, past_keys, past_values)
+def test_wrong_result_of_cached_attention_is_reported(step, message, plug_into):
+    def block(query, key, value, past_keys, past_values):  # noqa: ARG001
+        return step(query, key, value)
 
-    got = swap(EXERCISES["cached_attention"], block, free=1e9)
-    if got.stopped == "network-missing":
-        pytest.skip(str(got))
+    got = plug_into("glassllm", "cached_attention", block)
     assert got.yours is None
-    assert told in got.messages[0]
+    assert message in got.messages[0]
 
 
-# How it is shown
+# Text and HTML
 
 
 @pytest.mark.parametrize(
@@ -220,12 +212,12 @@ def test_what_hands_on_nothing_of_use_is_told(step, told):
         ("\x1b[31m", "\\x1b[31m"),
     ],
 )
-def test_a_long_or_ugly_answer_is_cut_short(text, shown):
+def test_answer_is_truncated_and_escaped(text, shown):
     assert truncate_line(text) == shown
 
 
-def test_it_is_shown_in_both_languages_and_as_html(plug_into):
-    candidate = mistaken("layer_norm", "weight-ignored")
+def test_result_in_both_languages_and_as_html(plug_into):
+    candidate = wrong_block("layer_norm", "weight-ignored")
     assert str(plug_into("MiniLM", "layer_norm", candidate)) == (
         "MiniLM with your layer_norm in 13 places\n"
         "\n"
@@ -262,7 +254,7 @@ def test_it_is_shown_in_both_languages_and_as_html(plug_into):
     assert '<td style="text-align:left">0.86</td>' in shown["text/html"]
 
 
-def test_what_the_network_says_cannot_become_html():
+def test_answer_is_escaped_in_html():
     got = SwapResult(
         "rms_norm", "SmolLM2", 61, (messages.ANSWER,), ("a < b",), Generation(1.0, "<b>"), messages=("`x` & y",)
     )
@@ -271,7 +263,7 @@ def test_what_the_network_says_cannot_become_html():
     assert "<p><code>x</code> &amp; y</p>" in got.html()
 
 
-# A block that is not written yet
+# Unwritten blocks
 
 
 def stub(*_arguments):
@@ -287,7 +279,7 @@ def empty(*_arguments):
 
 
 @pytest.mark.parametrize("candidate", [stub, raising_stub, empty, None, ...])
-def test_what_is_not_written_yet_leaves_the_right_block_and_says_so(candidate, plug_into):
+def test_unwritten_block_shows_right_answer(candidate, plug_into):
     got = plug_into("glassllm", "rms_norm", candidate)
     assert (got.stopped, got.yours) == ("not-written-yet", None)
     assert got.right.loss == pytest.approx(3.81, abs=0.006)
@@ -297,7 +289,7 @@ def test_what_is_not_written_yet_leaves_the_right_block_and_says_so(candidate, p
     assert got.html().count("<td") == 2
 
 
-def test_a_layer_that_is_not_written_yet(plug_into):
+def test_unwritten_layer_shows_right_answer(plug_into):
     class MyBatchNorm(nn.BatchNorm2d):
         def forward(self, _x):
             return ...
@@ -306,15 +298,15 @@ def test_a_layer_that_is_not_written_yet(plug_into):
     assert (got.stopped, got.right.number) == ("not-written-yet", 985)
 
 
-# Nothing is left
+# Cleaning up
 
 
 @pytest.mark.parametrize(
     "candidate",
-    [F.rms_norm, stub, lambda x, *rest: x @ x, lambda x, *rest: 3, len],
-    ids=["right", "stub", "stops", "gives a number", "takes something else"],
+    [F.rms_norm, stub, lambda x, *rest: x @ x],
+    ids=["right", "stub", "raises"],
 )
-def test_the_network_is_freed(candidate, plug_into, monkeypatch):
+def test_network_is_freed(candidate, plug_into, monkeypatch):
     load, models = networks.load_glassllm, []
 
     def watched():
@@ -330,10 +322,10 @@ def test_the_network_is_freed(candidate, plug_into, monkeypatch):
     finally:
         gc.enable()
     assert got.stopped != "network-missing"
-    assert models or candidate is len
+    assert models
 
 
-def test_nothing_that_stood_before_is_changed(plug_into, capsys):
+def test_global_state_is_restored(plug_into, capsys):
     def meddling(x, normalized_shape, weight=None, eps=None):
         print("at work")
         torch.set_default_dtype(torch.float64)
@@ -351,7 +343,7 @@ def test_nothing_that_stood_before_is_changed(plug_into, capsys):
     assert plug_into("glassllm", "rms_norm", F.rms_norm).yours.loss == pytest.approx(got.right.loss)
 
 
-def test_it_runs_from_a_lesson(capsys):
+def test_plug_in_by_name(capsys):
     got = plug_in(layer_norm=F.layer_norm)
     if got.stopped == "network-missing":
         pytest.skip(str(got))
@@ -359,5 +351,5 @@ def test_it_runs_from_a_lesson(capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_an_answer_without_a_word_is_said_to_be_none():
-    assert Generation(5.04, "").shown() == ["(not one word: it ends at once)", "5.04"]
+def test_empty_answer():
+    assert Generation(5.04, "").lines() == ["(not one word: it ends at once)", "5.04"]

@@ -1,4 +1,4 @@
-"""The digits that come with the package are those of scikit-learn."""
+"""The bundled digits match scikit-learn's."""
 
 import pytest
 import torch
@@ -6,7 +6,7 @@ import torch
 from blocklab_course.pretrained.digits import load_digits
 
 
-def test_they_are_small_pictures_with_their_digits():
+def test_digits_and_labels():
     images, labels = load_digits()
     assert (images.shape, images.dtype) == ((1797, 8, 8), torch.float32)
     assert (labels.shape, labels.dtype) == ((1797,), torch.int64)
@@ -15,7 +15,7 @@ def test_they_are_small_pictures_with_their_digits():
     assert labels[:10].tolist() == list(range(10))
 
 
-def test_they_are_those_of_scikit_learn():
+def test_digits_match_scikit_learn():
     theirs = pytest.importorskip("sklearn.datasets").load_digits()
     images, labels = load_digits()
     assert torch.equal(images.double(), torch.from_numpy(theirs.images))

@@ -1,14 +1,14 @@
-"""The photos that come with the package are those of scikit-learn."""
+"""The bundled photos match scikit-learn's."""
 
 import pytest
 import torch
 
 from blocklab_course.pretrained.photos import photo
 
-HAS = {"flower": "flower.jpg", "palace": "china.jpg"}
+FILES = {"flower": "flower.jpg", "palace": "china.jpg"}
 
 
-@pytest.mark.parametrize("name", HAS)
-def test_they_are_those_of_scikit_learn(name):
-    theirs = pytest.importorskip("sklearn.datasets").load_sample_image(HAS[name])
+@pytest.mark.parametrize("name", FILES)
+def test_photos_match_scikit_learn(name):
+    theirs = pytest.importorskip("sklearn.datasets").load_sample_image(FILES[name])
     assert torch.equal(photo(name), torch.from_numpy(theirs.copy()))

@@ -1,4 +1,4 @@
-"""What a learner wrote, at work inside a trained network, beside what the network says with the right block.
+"""Run a trained network with a learner's block in it, and show its output beside that with the right block.
 
-`blocklab_course.plug_in` is the way in. Nothing is judged here: that is what `check` is for.
+The public function is `blocklab_course.plug_in`. Whether the block is right is for `check` to say.
 """

@@ -1,4 +1,4 @@
-"""A learner's block as `check` takes it, callable on the named arguments of its exercise."""
+"""Turn a learner's function or Module into a function of its exercise's named arguments."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -19,46 +19,46 @@ Call = Callable[[dict[str, object]], object]
 
 
 def adapt(exercise: Exercise, candidate: object) -> Call:
-    """The block as a function of named arguments. A norm may be a Module, or its class: one is made for every size.
+    """Return the block as a function of named arguments. A norm may be a Module or its class: each size gets its own.
 
-    Raises CannotRun for what is none of these, and for a function with other parameters.
+    Raises SwapError for any other kind of object, and for a function with other parameters.
     """
-    of = candidate if issubclass(type(candidate), type) else type(candidate)
+    cls = candidate if issubclass(type(candidate), type) else type(candidate)
     try:
-        if exercise.module is attributes_as_arguments and issubclass(of, nn.Module):
-            return partial(_with_settings, exercise, cache(partial(_made, of)))
+        if exercise.module is attributes_as_arguments and issubclass(cls, nn.Module):
+            return partial(_call_norm, exercise, cache(partial(_create, cls)))
         call = as_callable(exercise, candidate)
-    except CannotCompare as complaint:
-        raise from_cannot_compare(complaint) from None
-    return partial(_with_matrices, candidate) if exercise.module and issubclass(of, nn.Module) else call
+    except CannotCompare as error:
+        raise from_cannot_compare(error) from None
+    return partial(_call_with_matrices, candidate) if exercise.module and issubclass(cls, nn.Module) else call
 
 
-def _made(of: type[nn.Module], size: int) -> nn.Module:
+def _create(cls: type[nn.Module], size: int) -> nn.Module:
     try:
-        return of(size)
+        return cls(size)
     except Interrupted:
         raise
     except BaseException as error:
-        said = f"{type_name(error)}: {error_message(error)}"
-        raise swap_error("not-made", called=f"{class_name(of)}({size})", error=said) from None
+        message = f"{type_name(error)}: {error_message(error)}"
+        raise swap_error("not-made", called=f"{class_name(cls)}({size})", error=message) from None
 
 
-def _with_settings(exercise: Exercise, made: Callable[[int], nn.Module], arguments: dict[str, object]) -> object:
-    """Call a Module that stands for a norm, with the arguments as its weights, statistics and settings."""
+def _call_norm(exercise: Exercise, create: Callable[[int], nn.Module], arguments: dict[str, object]) -> object:
+    """Call a norm Module with the arguments as its weights, statistics and settings."""
     x = arguments["x"]
-    module = made(x.shape[1] if "running_mean" in arguments else x.shape[-1])
+    module = create(x.shape[1] if "running_mean" in arguments else x.shape[-1])
     try:
         return attributes_as_arguments(module, exercise, arguments)
     except UnsupportedModule:
         raise swap_error("module-attributes", wanted=exercise.signature) from None
 
 
-def _with_matrices(module: nn.Module, arguments: dict[str, object]) -> object:
-    """Call a Module with the matrices of the arguments as those of its Linear layers, whatever their size."""
+def _call_with_matrices(module: nn.Module, arguments: dict[str, object]) -> object:
+    """Call a Module with these matrices as the weights of its Linear layers, whatever their size."""
     weights = {f"{name}.weight": matrix for name, matrix in arguments.items() if name != "x"}
     if module.state_dict().keys() != weights.keys():
         try:
             load_weights(module, weights)
-        except CannotCompare as complaint:
-            raise from_cannot_compare(complaint) from None
+        except CannotCompare as error:
+            raise from_cannot_compare(error) from None
     return functional_call(module, weights, arguments["x"])

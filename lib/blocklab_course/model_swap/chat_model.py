@@ -1,4 +1,4 @@
-"""A chat model out of a block: it reads a prompt, and its answer is printed piece by piece."""
+"""A chat model built from a learner's block; its answer is printed piece by piece."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from blocklab_course.dependencies import MISSING, optional_package
 from blocklab_course.i18n import Text
 from blocklab_course.pretrained import load_glassllm, load_smollm2
 from blocklab_course.pretrained.decoder import Decoder
@@ -14,6 +13,7 @@ from blocklab_course.pretrained.free_memory import TooLittleMemory
 from blocklab_course.pretrained.smollm2 import END
 
 from . import messages
+from .errors import missing_message
 
 MOST_TOKENS = 60
 NOTHING_HERE = Text(
@@ -23,13 +23,12 @@ NOTHING_HERE = Text(
 
 Cache = tuple[Tensor, Tensor]
 Block = Callable[..., tuple[Tensor, Cache]]
-"""Of x (1, L, d), one of the model's layers, and what it kept of the text so far or None: its result, and what to keep.
-"""
+"""block(x, layer, cache) -> (y, cache): x (1, L, d), one of the model's layers, and its cache, None at first."""
 
 
 @dataclass(frozen=True)
 class ChatModel:
-    """A model with its tokens: from a prompt to numbers, from numbers to a text, and the number that ends an answer."""
+    """A model with its tokenizer; `encode` also applies the chat template, `end` is the token that ends an answer."""
 
     model: Decoder
     encode: Callable[[str], list[int]]
@@ -38,38 +37,30 @@ class ChatModel:
 
 
 def load_chat_model() -> ChatModel | None:
-    """SmolLM2, or where it cannot be had glassllm, with a line that says why; None without both."""
+    """Load SmolLM2, or else glassllm with a line that says why, or return None if neither can be loaded."""
     try:
         model = load_smollm2()
         return ChatModel(model, model.chat, model.byte_pairs.decode, model.byte_pairs.token_ids[END])
-    except TooLittleMemory as told:
-        print(told)
+    except TooLittleMemory as error:
+        print(error)
     except ModuleNotFoundError as missing:
         print(missing_message("SmolLM2", missing))
     try:
         model = load_glassllm()
-        from glassllm import load_pretrained  # here, for it may be missing
+        from glassllm import load_pretrained  # an optional package
     except ModuleNotFoundError:
         print(NOTHING_HERE)
         return None
     print(messages.FALLBACK.format(network="glassllm"))
-    tokens = load_pretrained("en")[1]
-    return ChatModel(model, tokens.encode, tokens.decode, -1)
-
-
-def missing_message(name: str, missing: ModuleNotFoundError) -> str:
-    """What is said of a model whose package is missing."""
-    package = optional_package((missing.name or "").partition(".")[0])
-    if package is None:
-        raise missing
-    return MISSING.format(function=name, package=package.name, command=package.command)
+    tokenizer = load_pretrained("en")[1]
+    return ChatModel(model, tokenizer.encode, tokenizer.decode, -1)
 
 
 class PromptReader:
-    """A text that the model reads, a piece at a time: `scores = reading(tokens)`, (len(tokens), vocabulary).
+    """Reads a text a piece at a time: `scores = reading(tokens)`, (len(tokens), vocab_size).
 
-    Each layer keeps what it made of the tokens before. `said` is called with every token behind the prompt, as soon as
-    it has been read; without it nobody is told.
+    Each layer has its cache of the tokens before. `on_token` is called with every token after the prompt as soon as it
+    has been read.
     """
 
     def __init__(
@@ -77,51 +68,51 @@ class PromptReader:
         model: Decoder,
         block: Block,
         norm: Callable,
-        prompt: int = 0,
-        said: Callable[[int], None] = lambda _token: None,
+        prompt_length: int = 0,
+        on_token: Callable[[int], None] = lambda _token: None,
     ):
-        self.model, self.block, self.norm, self.said = model, block, norm, said
-        self.kept: list[Cache | None] = [None] * len(model.blocks)
-        self.before_the_answer = prompt
+        self.model, self.block, self.norm, self.on_token = model, block, norm, on_token
+        self.caches: list[Cache | None] = [None] * len(model.blocks)
+        self.prompt_left = prompt_length
 
     @torch.no_grad()
     def __call__(self, tokens: Sequence[int]) -> Tensor:
         x = self.model.tokens(torch.tensor([list(tokens)]))
         for number, layer in enumerate(self.model.blocks):
-            x, self.kept[number] = self.block(x, layer, self.kept[number])
-        last = self.model.norm
-        x = self.norm(x, last.normalized_shape, last.weight, last.eps)
-        for token in tokens[max(self.before_the_answer, 0) :]:
-            self.said(token)
-        self.before_the_answer -= len(tokens)
+            x, self.caches[number] = self.block(x, layer, self.caches[number])
+        norm = self.model.norm
+        x = self.norm(x, norm.normalized_shape, norm.weight, norm.eps)
+        for token in tokens[max(self.prompt_left, 0) :]:
+            self.on_token(token)
+        self.prompt_left -= len(tokens)
         return x[0] @ self.model.tokens.weight.T
 
 
 @dataclass
 class StreamPrinter:
-    """An answer as it grows: what is complete of it is printed at once."""
+    """Prints an answer as it grows."""
 
     decode: Callable[[list[int]], str]
     tokens: list[int] = field(default_factory=list)
-    shown: str = ""
+    printed: str = ""
 
     def __call__(self, token: int) -> None:
         self.tokens.append(token)
-        text = self.decode(self.tokens).rstrip("�")  # of a character of several tokens the rest is still to come
-        print(text[len(self.shown) :], end="", flush=True)
-        self.shown = text
+        text = self.decode(self.tokens).rstrip("�")  # wait for the other tokens of an incomplete character
+        print(text[len(self.printed) :], end="", flush=True)
+        self.printed = text
 
 
 def chat(
     speaker: ChatModel, block: Block, norm: Callable, generate: Callable, prompt: str, most: int = MOST_TOKENS
 ) -> None:
-    """Print what the speaker answers with this block in all of its layers, each piece as soon as it is there.
+    """Print the model's answer with this block as every layer, piece by piece.
 
-    norm: called before the last matrix as blocklab's `rms_norm`; generate: as the exercise of that name.
+    norm: the final norm, called like blocklab's `rms_norm`; generate: a function for the exercise of that name.
     """
-    ids, printed = speaker.encode(prompt), StreamPrinter(speaker.decode)
-    reading = PromptReader(speaker.model, block, norm, len(ids), printed)
+    ids, printer = speaker.encode(prompt), StreamPrinter(speaker.decode)
+    reading = PromptReader(speaker.model, block, norm, len(ids), printer)
     text = generate(reading, list(ids), most, speaker.end)
-    for token in list(text)[len(ids) + len(printed.tokens) :]:  # the last one, which nothing comes after
-        printed(token)
+    for token in list(text)[len(ids) + len(printer.tokens) :]:  # the last one, which is never read
+        printer(token)
     print()

@@ -1,4 +1,4 @@
-"""A learner's block inside a network: what comes out is a tensor that the network can go on with, or is told."""
+"""Check what a learner's block returns inside a network: a tensor that the network can use, or an error."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ from .errors import SwapError, swap_error
 
 @dataclass(frozen=True)
 class Guard:
-    """A block called on named arguments. What it prints the first time lands on the sheet."""
+    """A block called on named arguments. Only what the first call prints is kept."""
 
     call: Call
-    sheet: CapturedOutput
+    output: CapturedOutput
 
     def __call__(self, arguments: dict[str, object], right: Callable[[], Tensor]) -> Tensor:
-        """What the block gives. `right` is asked for the right result where this one is of no use.
+        """Call the block. `right` computes the right result, to say what is wrong with another one.
 
-        Raises CannotRun for an error, with the learner's line, for NaN, and for another kind, shape or type than that
-        of the first argument.
+        Raises SwapError for an error, with the learner's line, for NaN, and for anything but a tensor with the shape
+        and dtype of the first argument.
         """
         [y] = self.several(arguments, lambda: (right(),), 1)
         return y
@@ -35,7 +35,7 @@ class Guard:
     def several(
         self, arguments: dict[str, object], right: Callable[[], tuple[Tensor, ...]], count: int
     ) -> tuple[Tensor, ...]:
-        """The same for a block that gives so many tensors: the first is like the first argument, the others are any."""
+        """Call a block that returns `count` tensors, of which the first must be like the first argument."""
         try:
             returned = self.call(arguments)
         except (Interrupted, SwapError):
@@ -43,26 +43,26 @@ class Guard:
         except NotImplementedError:
             raise swap_error("not-written-yet") from None
         except BaseException as error:
-            raise _told(Outcome({}, error, error_message(error), failing_line(error)), right, "error") from None
+            raise _describe(Outcome({}, error, error_message(error), failing_line(error)), right, "error") from None
         finally:
-            self.sheet.full = True
+            self.output.full = True
         if (whole := to_plain(returned)) is ... or whole is None:
             raise swap_error("no-return" if whole is None else "not-written-yet")
         found, like = named_results(returned) if count > 1 else {"result": whole}, next(iter(arguments.values()))
         y, *others = found.values()
         fits = isinstance(y, Tensor) and (y.shape, y.dtype, y.device) == (like.shape, like.dtype, like.device)
-        strange = [name for name, x in found.items() if not isinstance(x, Tensor)]
-        if not fits or strange or len(found) != count:
-            raise _told(Outcome(named_results(returned)), right, strange[0] if fits and strange else next(iter(found)))
+        no_tensors = [name for name, x in found.items() if not isinstance(x, Tensor)]
+        if not fits or no_tensors or len(found) != count:
+            wrong = no_tensors[0] if fits and no_tensors else next(iter(found))
+            raise _describe(Outcome(named_results(returned)), right, wrong)
         if not all(x.isfinite().all() for x in found.values()):
             raise swap_error("nan" if all(x.isfinite().all() for x in right()) else "overflow")
         return tuple(x.detach() for x in (y, *others))
 
 
-def _told(got: Outcome, right: Callable[[], tuple[Tensor, ...]], value: str) -> SwapError:
-    """What is wrong with an outcome that no network can go on with."""
-    wanted = right()
-    id, told = describe_difference(
-        got, Outcome(named_results(wanted) if len(wanted) > 1 else {"result": wanted[0]}), value, 1e-5
-    )
-    return SwapError(id, (*told, *error_location(got)))
+def _describe(got: Outcome, right: Callable[[], tuple[Tensor, ...]], value: str) -> SwapError:
+    """Say what is wrong with an outcome that the network cannot use."""
+    results = right()
+    expected = Outcome(named_results(results) if len(results) > 1 else {"result": results[0]})
+    id, lines = describe_difference(got, expected, value, 1e-5)
+    return SwapError(id, (*lines, *error_location(got)))

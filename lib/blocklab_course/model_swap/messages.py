@@ -1,54 +1,54 @@
-"""What is told of a block in a network, in both languages."""
+"""Messages about a block in a network, in both languages."""
 
 from blocklab_course.i18n import Text
 
-SWAP_MESSAGES = {  # where those of the checks do not fit, or are missing
+SWAP_MESSAGES = {  # they take precedence over those of the checks
     "one-block": Text(
-        en="Hand in one block, by its name: `plug_in(rms_norm=my_rms_norm)`. What came is {got}. Names: {names}.",
+        en="Pass one block by name: `plug_in(rms_norm=my_rms_norm)`. You passed {got}. Names: {names}.",
         zh="请按练习的名字交一个函数：`plug_in(rms_norm=my_rms_norm)`。收到的是{got}。可用的名字：{names}。",
     ),
     "unknown-block": Text(
-        en="No network here holds a block named `{name}`. Names: {names}.",
+        en="No network here uses a block named `{name}`. Names: {names}.",
         zh="这里没有哪个网络用到名为 `{name}` 的函数。可用的名字：{names}。",
     ),
     "signature": Text(
-        en="The network calls `{wanted}`, but your function is `{got}`: other arguments, or another number of them.",
+        en="The network calls `{wanted}`, but your function is `{got}`: its arguments do not match.",
         zh="网络按 `{wanted}` 调用，而你的函数是 `{got}`，参数对不上。",
     ),
     "class-not-instance": Text(
-        en="`{got}` is a class; a function is wanted here.",
+        en="`{got}` is a class; expected a function.",
         zh="`{got}` 是类，这里要的是函数。",
     ),
     "module-attributes": Text(
-        en="The network's numbers do not fit into your Module. It takes the place of `{wanted}`: its parameters, "
-        "buffers and settings must bear these names, and there must be none besides.",
+        en="The network's weights do not fit into your Module. It replaces `{wanted}`: its parameters, buffers and "
+        "settings must have these names, and there must be no others.",
         zh="网络里的数放不进你的模块。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，也不能多出别的。",
     ),
     "not-made": Text(
-        en="The network wants your layer in a size of its own, but `{called}` stops with {error}",
+        en="The network creates your layer in its own size, but `{called}` raises {error}",
         zh="网络要按自己的大小创建这一层，但运行 `{called}` 时报错：{error}",
     ),
     "interrupted": Text(
-        en="Stopped after {seconds:.0f} s: with your block the network had not come to its end. Look for a loop that "
-        "never finishes, or that walks through the numbers one by one.",
+        en="Stopped after {seconds:.0f} s: with your block the network had not finished. Look for a loop that never "
+        "ends, or one over single numbers.",
         zh="{seconds:.0f} 秒后中止：换上你的函数，网络还没有运行完。请检查有没有停不下来的循环，或者逐个数处理的循环。",
     ),
     "stopped": Text(
-        en="You stopped it after {seconds:.0f} s, before the network was done.",
+        en="You stopped it after {seconds:.0f} s, before the network had finished.",
         zh="运行了 {seconds:.0f} 秒，网络还没有算完，你按了停止。",
     ),
     "nan": Text(
-        en="Your block gives NaN or infinity, and from there on the network has no numbers left. Look for a division "
-        "by zero, the root of a negative number, or a softmax of nothing but -inf.",
+        en="Your block returns NaN or infinity, so the rest of the network has no numbers to work with. Look for a "
+        "division by zero, the root of a negative number, or a softmax of nothing but -inf.",
         zh="你的函数给出了 NaN 或无穷大，后面的网络就没有数可用了。"
         "请检查有没有除以零、对负数开方，或者全是 -inf 的 softmax。",
     ),
     "overflow": Text(
-        en="With your block the numbers grow from layer to layer, until they are infinite.",
+        en="With your block the numbers grow from layer to layer until they overflow.",
         zh="换上你的函数，数一层比一层大，最后成了无穷大。",
     ),
 }
-UNNAMED = Text(en="one without a name", zh="没有名字的")
+UNNAMED = Text(en="one without its name", zh="没有名字的")
 NOTHING = Text(en="nothing", zh="空的")
 THESE = Text(en="{names}", zh=" {names}")
 
@@ -67,9 +67,9 @@ SAME = Text(
     zh="在这里，两者的结果一样。但这不能证明你的就对：有些错误太小，这样看不出来，`check` 才看得出来。",
 )
 
-LESSON_CONTINUES = Text(en="The lesson goes on without it.", zh="不装也不影响后面的内容。")
+LESSON_CONTINUES = Text(en="The rest of the lesson works without it.", zh="不装也不影响后面的内容。")
 FALLBACK = Text(
-    en="{network} takes its place. It is so small that it babbles with the right block, too: look at the loss alone.",
+    en="Using {network} instead. It is so small that it babbles even with the right block: look only at the loss.",
     zh="这里用 {network} 代替。它太小，用正确的函数也只会胡言乱语，所以只看损失。",
 )
 
@@ -81,8 +81,8 @@ NO_WORD = Text(en="(not one word: it ends at once)", zh="（一个词也没有�
 LOSS_ON_ZEN = Text(en="loss on “The Zen of Python”", zh="读“The Zen of Python”（《Python 之禅》）时的损失")
 LOSS_ON_ALICE = Text(en="loss on the beginning of “Alice in Wonderland”", zh="读《爱丽丝漫游奇境记》英文开头时的损失")
 BLURRED = Text(
-    en="The words are the same and the loss is not: the difference blurs what the network reads, but not enough for "
-    "another answer.",
+    en="The words are the same but the loss is not: the difference blurs what the network reads, but not enough to "
+    "change the answer.",
     zh="写出的话一样，损失却不同：这样的差别让网络读得模糊一些，但还不足以改变回答。",
 )
 ANOTHER_ANSWER = Text(
@@ -90,11 +90,12 @@ ANOTHER_ANSWER = Text(
     zh="权重一个也没有变，只换了一个函数，回答就变了。",
 )
 HIGHER = Text(
-    en="The loss has risen: what comes next is more of a surprise to the network.",
+    en="The loss has risen: the next token surprises the network more.",
     zh="损失变大了：下一个词元更出乎网络的意料。",
 )
 LOWER = Text(
-    en="The loss has fallen, on this one text. The block is no better for it: the weights have learned with the other.",
+    en="The loss has fallen on this one text. That does not make your block better: the weights were trained with the "
+    "other one.",
     zh="在这一段文字上，损失变小了。但你的函数并不因此更好：权重是与另一个函数一起学成的。",
 )
 LEAKS_FUTURE = Text(
@@ -108,7 +109,7 @@ LEAKS_AND_GAINS = Text(
     "而前面的词元又混进了权重从没见过的东西。",
 )
 
-SENTENCES = {  # English, for the network knows no other language
+SENTENCES = {  # the network knows only English
     "He is playing chess.": Text(en="He is playing chess.", zh="He is playing chess.（他在下棋。）"),
     "Someone makes music.": Text(en="Someone makes music.", zh="Someone makes music.（有人在奏乐。）"),
     "He is reading the news.": Text(en="He is reading the news.", zh="He is reading the news.（他在看新闻。）"),
@@ -118,18 +119,18 @@ NEAREST = Text(
     en="nearest in meaning to “He is playing the guitar.”",
     zh="与“He is playing the guitar.”（他在弹吉他。）意思最近的句子",
 )
-COSINES = tuple(Text(en=f"cosine: {said.en}", zh=f"余弦：{said.zh}") for said in SENTENCES.values())
+COSINES = tuple(Text(en=f"cosine: {sentence.en}", zh=f"余弦：{sentence.zh}") for sentence in SENTENCES.values())
 ANOTHER_SENTENCE = Text(
     en="No weight has changed. One other function in its place made another sentence the nearest.",
     zh="权重一个也没有变，只换了一个函数，选中的句子就变了。",
 )
 ANOTHER_COSINE = Text(
-    en="The sentence is the same and the cosines are not: the difference blurs the meaning, but not enough for another "
-    "sentence.",
+    en="The sentence is the same but the cosines are not: the difference blurs the meaning, but not enough to change "
+    "the sentence.",
     zh="选中的句子一样，余弦却不同：这样的差别让意思模糊一些，但还不足以改变选中的句子。",
 )
 NO_LONGER_NEAR = Text(
-    en="It is still the nearest, but no longer near: sentences that have nothing in common have such a cosine.",
+    en="It is still the nearest, but no longer near: unrelated sentences have cosines like this.",
     zh="它仍然排在第一，但已经算不上近：毫不相干的两句话，余弦也就这么大。",
 )
 
@@ -140,8 +141,8 @@ ANOTHER_CLASS = Text(
     zh="权重一个也没有变，只换了一个函数，网络看到的就成了别的东西。",
 )
 ANOTHER_PROBABILITY = Text(
-    en="It sees the same, with another probability: the difference blurs the picture, but not enough for another "
-    "class.",
+    en="It sees the same thing with another probability: the difference blurs the picture, but not enough to change "
+    "the class.",
     zh="认出的东西一样，概率却不同：这样的差别让画面模糊一些，但还不足以改变结果。",
 )
 ONLY_EVAL = Text(

@@ -1,4 +1,4 @@
-"""A learner's block in the place of a network's own: from the kernel's arguments to those of the exercise."""
+"""Put a learner's block into a network: translate the kernel's arguments into those of the exercise."""
 
 import inspect
 from collections.abc import Iterator
@@ -14,19 +14,19 @@ from blocklab_course.pretrained.stateless_cache import stateless_cache
 
 from .guard import Guard
 
-KERNEL = {"layer_norm_by_axes": "layer_norm"}  # of an exercise that bears another name
+KERNEL = {"layer_norm_by_axes": "layer_norm"}  # exercises whose name is not their kernel's
 
 
 @contextmanager
 def patch(model: nn.Module, exercise: Exercise, block: Guard) -> Iterator[int]:
-    """Run the lines below it with the block in all places of the model that hold such a one; gives their number."""
+    """Replace the block everywhere in the model, within a `with` block; yields the number of places."""
     name = KERNEL.get(exercise.name, exercise.name)
     holders = find_kernels(model)[name]
-    if exercise.name == "cached_attention":  # the exercise keeps nothing itself: it hands on
-        with patch_functions(model, cached_attention=stateless_cache(partial(_in_steps, block, exercise))):
+    if exercise.name == "cached_attention":  # the exercise's function is stateless
+        with patch_functions(model, cached_attention=stateless_cache(partial(_cached_attention, block, exercise))):
             yield len(holders)
         return
-    if exercise.kernel is None:  # SwiGLU: the exercise is the whole layer, with its matrices
+    if exercise.kernel is None:  # SwiGLU: the exercise is the whole layer, including its matrices
         with ExitStack() as stack:
             for layer in holders:
                 stack.enter_context(override_attribute(layer, "forward", partial(_feed_forward, block, layer)))
@@ -34,20 +34,20 @@ def patch(model: nn.Module, exercise: Exercise, block: Guard) -> Iterator[int]:
         return
     signature, names = inspect.signature(exercise.kernel), [parameter.name for parameter in exercise.parameters]
 
-    def instead(*arguments: object, **options: object) -> Tensor:
+    def replacement(*arguments: object, **options: object) -> Tensor:
         bound = signature.bind(*arguments, **options)
         bound.apply_defaults()
-        given = bound.arguments | (_written_out(**bound.arguments) if exercise.name == "attention" else {})
-        y = block({name: given[name] for name in names}, partial(exercise.kernel, *arguments, **options))
-        if "weight" in given and "weight" not in names:  # the exercise ends before the learned weight and bias
-            y = y * given["weight"] + given["bias"]
+        values = bound.arguments | (_explicit_mask(**bound.arguments) if exercise.name == "attention" else {})
+        y = block({name: values[name] for name in names}, partial(exercise.kernel, *arguments, **options))
+        if "weight" in values and "weight" not in names:  # the exercise has no learned weight and bias
+            y = y * values["weight"] + values["bias"]
         return y
 
-    with patch_functions(model, **{name: instead}):
+    with patch_functions(model, **{name: replacement}):
         yield len(holders)
 
 
-def _written_out(
+def _explicit_mask(
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -56,15 +56,15 @@ def _written_out(
     enable_gqa: bool,
     **_others: object,
 ) -> dict[str, Tensor | None]:
-    """What the exercise has in other words: a mask in place of `is_causal`, and keys and values for every head."""
+    """The arguments in the exercise's form: a mask instead of `is_causal`, and keys and values for every head."""
     if enable_gqa:
         key, value = (repeat_kv(x, query.shape[-3] // x.shape[-3]) for x in (key, value))
     return {"key": key, "value": value, "mask": causal_mask(query.shape[-2]) if is_causal else attn_mask}
 
 
-def _in_steps(block: Guard, exercise: Exercise, *given: Tensor) -> tuple[Tensor, ...]:
+def _cached_attention(block: Guard, exercise: Exercise, *inputs: Tensor) -> tuple[Tensor, ...]:
     names = [parameter.name for parameter in exercise.parameters]
-    return block.several(dict(zip(names, given, strict=True)), partial(exercise.reference, *given), 3)
+    return block.several(dict(zip(names, inputs, strict=True)), partial(exercise.reference, *inputs), 3)
 
 
 def _feed_forward(block: Guard, layer: nn.Module, x: Tensor) -> Tensor:

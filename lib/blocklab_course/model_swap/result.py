@@ -1,4 +1,4 @@
-"""What a network says with a learner's block and with the right one, as text and as HTML."""
+"""A network's answers with a learner's block and with the right one, as text and as HTML."""
 
 from dataclasses import dataclass
 from html import escape
@@ -12,12 +12,11 @@ from .networks import Answer
 
 @dataclass(frozen=True)
 class SwapResult:
-    """What came out.
+    """The result of `plug_in`.
 
-    `yours` and `right` are what the network said with the learner's block and with the right one (`loss` and `text`,
-    `sentence` and `cosine`, or `number` and `chance`); `yours` is None where the block did not run, and `stopped` is
-    then the id of what kept it from running. `places`: where in the network the block stands. `notes`, on the network,
-    and `told`, on what came out, are for the reader.
+    `yours` and `right` are the network's answers with the learner's block and with the right one. If the block did not
+    run, `yours` is None and `stopped` is the id of the reason. `places`: in how many places the block was used. `notes`
+    (about the network) and `messages` (about the answers) are for the learner.
     """
 
     block: str
@@ -39,27 +38,27 @@ class SwapResult:
 
     @property
     def columns(self) -> list[tuple[Text, list[str]]]:
-        """Who says, and what: a line for each of the labels."""
-        said = ((YOURS, self.yours), (RIGHT, self.right))
-        return [(name, answer.shown()) for name, answer in said if answer is not None]
+        """The answers, each with a line for every label."""
+        answers = ((YOURS, self.yours), (RIGHT, self.right))
+        return [(name, answer.lines()) for name, answer in answers if answer is not None]
 
     def __str__(self) -> str:
         lines = [self.headline, *self.notes]
-        for place, label in enumerate(self.labels):
+        for n, label in enumerate(self.labels):
             lines += ["", f"  {label}"]
-            lines += [f"    {LINE.format(name=name, shown=shown[place])}" for name, shown in self.columns]
-        told = ["", *map(to_text, self.messages)] if self.labels and self.messages else map(to_text, self.messages)
-        return "\n".join([*lines, *told])
+            lines += [f"    {LINE.format(name=name, shown=shown[n])}" for name, shown in self.columns]
+        lines += [""] if self.labels and self.messages else []
+        return "\n".join([*lines, *map(to_text, self.messages)])
 
     __repr__ = __str__
 
     def html(self) -> str:
-        """The same for a notebook. Colours come from the page, so that it reads on dark and on light."""
+        """The same as HTML. Colours come from the page, in dark mode too."""
         parts = [f"<p><strong>{escape(self.headline)}</strong></p>"]
         parts += [f"<p>{escape(note)}</p>" for note in self.notes]
         if self.labels:
             rows = [["", *(str(name) for name, _ in self.columns)]]
-            rows += [[str(label), *(s[place] for _, s in self.columns)] for place, label in enumerate(self.labels)]
+            rows += [[str(label), *(lines[n] for _, lines in self.columns)] for n, label in enumerate(self.labels)]
             parts.append(html_table([escape(cell) for cell in row] for row in rows))
         parts += [f"<p>{to_html(text)}</p>" for text in self.messages]
         return f'<div class="blocklab-plugged-in">{"".join(parts)}</div>'

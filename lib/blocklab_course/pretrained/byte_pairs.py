@@ -1,4 +1,4 @@
-"""Byte pair encoding: a text as bytes, of which pairs that were frequent in training are one token."""
+"""Byte pair encoding: text as bytes, with frequent pairs merged into one token."""
 
 import codecs
 import re
@@ -6,78 +6,78 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise
 
-# What is cut apart before pairs are joined; a space goes with the word after it. No numbers are left here, and \x1c to
-# \x1f, which Python takes for white space, Unicode does not.
+# Text is split into words before pairs are merged; a space belongs to the word after it. Numbers are already gone here.
+# Python counts \x1c to \x1f as white space, Unicode does not.
 WORDS = re.compile(r"'(?:s|t|re|ve|m|ll|d)| ?[^\W_]+| ?(?:[^\w\s]|[_\x1c-\x1f])+|[^\S\x1c-\x1f]+(?!\S)|[^\S\x1c-\x1f]+")
 
 
 def byte_letters() -> list[str]:
-    """The letter that stands in a vocabulary for each byte: itself where it can be seen, else one from U+0100 on."""
-    seen = {*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)}
+    """The letter that a vocabulary uses for each byte: the character itself if printable, else one from U+0100 on."""
+    printable = {*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)}
     others = map(chr, range(256, 512))
-    return [chr(byte) if byte in seen else next(others) for byte in range(256)]
+    return [chr(byte) if byte in printable else next(others) for byte in range(256)]
 
 
 class BytePairTokenizer:
-    """Tokens of SmolLM2, as numbers: words, with the space before them, and pieces of words; digits one by one.
+    """SmolLM2's tokenizer. Tokens are words with the space before them, and pieces of words; each digit is a token.
 
         "Bob's 12 层"  ->  Bob 's Ġ 1 2 Ġå ± Ĥ
 
-    vocabulary: tokens in the letters of `byte_letters` (Ġ is the space); merges: "Ġ t" for every pair that is joined,
-    the first of them first. Tokens that the model was taught as signs, such as <|im_end|>, are in `numbers`, but never
-    come out of a text. Bytes without a token are left out: some control characters, and none of written language.
+    vocabulary: tokens in the letters of `byte_letters` (Ġ is the space); merges: pairs such as "Ġ t", by priority.
+    Special tokens such as <|im_end|> are in `token_ids`, but encoding a text never produces them. Bytes without a
+    token, which are rare control characters, are dropped.
 
-    Raises ValueError for numbers of no token, and for half a character (a surrogate), which has no bytes.
+    Raises ValueError for an id without a token and for a lone surrogate, which has no bytes.
 
     Source: Sennrich et al. 2016, arXiv:1508.07909; on bytes: openai/gpt-2, src/encoder.py
     """
 
     def __init__(self, vocabulary: Iterable[str], merges: Iterable[str]):
         self.vocabulary = list(vocabulary)
-        self.token_ids = {token: number for number, token in enumerate(self.vocabulary)}
+        self.token_ids = {token: id for id, token in enumerate(self.vocabulary)}
         self._ranks = {tuple(merge.split(" ")): rank for rank, merge in enumerate(merges)}
         self._letters = byte_letters()
         self._bytes = {letter: byte for byte, letter in enumerate(self._letters)}
 
     def encode(self, text: str) -> list[int]:
         try:
-            return [self.token_ids[token] for word in split_words(text) for token in self._join(word)]
+            return [self.token_ids[token] for word in split_words(text) for token in self._merge(word)]
         except UnicodeEncodeError as error:
-            half = error.object[error.start]
-            raise ValueError(f"BytePairs wants a text of whole characters, got {half!r}, half of one") from None
+            surrogate = error.object[error.start]
+            raise ValueError(f"BytePairTokenizer: expected text without lone surrogates, got {surrogate!r}") from None
 
-    def decode(self, numbers: Iterable[int]) -> str:
-        """The text again. Bytes that are no character become �."""
-        return "".join(self.stream(numbers))
+    def decode(self, ids: Iterable[int]) -> str:
+        """Turn ids back into text. Invalid bytes become �."""
+        return "".join(self.stream(ids))
 
-    def stream(self, numbers: Iterable[int]) -> Iterator[str]:
-        """The text, piece by piece; a character of several tokens comes with the last of them."""
+    def stream(self, ids: Iterable[int]) -> Iterator[str]:
+        """Decode piece by piece; a character of several tokens is yielded with the last of them."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        for number in numbers:
-            if not 0 <= number < len(self.vocabulary):
-                raise ValueError(f"BytePairs wants numbers from 0 to {len(self.vocabulary) - 1}, got {number}")
-            if piece := decoder.decode(bytes(self._bytes[letter] for letter in self.vocabulary[number])):
+        for id in ids:
+            if not 0 <= id < len(self.vocabulary):
+                raise ValueError(f"BytePairTokenizer: expected ids from 0 to {len(self.vocabulary) - 1}, got {id}")
+            if piece := decoder.decode(bytes(self._bytes[letter] for letter in self.vocabulary[id])):
                 yield piece
         if rest := decoder.decode(b"", final=True):
             yield rest
 
-    def _join(self, word: str) -> list[str]:
+    def _merge(self, word: str) -> list[str]:
         letters = (self._letters[byte] for byte in word.encode())
         tokens = [letter for letter in letters if letter in self.token_ids]
         while pairs := [pair for pair in pairwise(tokens) if pair in self._ranks]:
-            first = min(pairs, key=self._ranks.__getitem__)
-            joined = []
+            best = min(pairs, key=self._ranks.__getitem__)
+            merged = []
             for token in tokens:
-                if joined and (joined[-1], token) == first:
-                    joined[-1] += token
+                if merged and (merged[-1], token) == best:
+                    merged[-1] += token
                 else:
-                    joined.append(token)
-            tokens = joined
+                    merged.append(token)
+            tokens = merged
         return tokens
 
 
 def split_words(text: str) -> Iterator[str]:
-    """The pieces of a text that no token crosses. Digits are cut out first, so that white space before one is whole."""
+    """Split a text into pieces that no token crosses. Digits go first, so white space before one stays together."""
     for is_number, run in groupby(text, lambda c: unicodedata.category(c)[0] == "N"):
         characters = "".join(run)
         yield from characters if is_number else WORDS.findall(characters)

@@ -1,6 +1,6 @@
-"""The decoder as language models are built today: RMSNorm, rotary positions, grouped queries, SwiGLU.
+"""A modern decoder: RMSNorm, rotary positions, grouped-query attention, SwiGLU.
 
-Axis letters: N text, L position, d feature, h head (fewer of keys and values).
+Axis letters: N text, L position, d feature, h head (keys and values have fewer).
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from blocklab.positional_encoding import rotary_embedding
 
 @dataclass(frozen=True)
 class DecoderConfig:
-    """What one decoder differs in from another. groups: heads of keys and values; max_length: positions in training."""
+    """Hyperparameters. kv_heads: heads of keys and values; max_length: positions seen in training."""
 
     vocab_size: int
     layers: int
@@ -37,9 +37,9 @@ class DecoderBlock(nn.Module):
 
         x = x + out(attention(rotary(q), rotary(k), v)),  q, k, v from norm1(x);   y = x + feed_forward(norm2(x))
 
-    x: (N, L, d), result: (N, L, d). heads / groups neighbouring query heads share one head of keys and values. Nothing
-    has a bias. With a cache, x is what comes after the tokens that it holds. `attention`, `cached_attention` and
-    `rotary_embedding` can be replaced, in the class or in one block; another `attention` is used with a cache too.
+    x: (N, L, d), result: (N, L, d). heads / kv_heads neighbouring query heads share one head of keys and values. No
+    part has a bias. With a cache, x continues the tokens in it. `attention`, `cached_attention` and `rotary_embedding`
+    can be replaced, in the class or in one block; a replaced `attention` is also used with a cache.
     """
 
     rotary_embedding = staticmethod(rotary_embedding)
@@ -63,17 +63,17 @@ class DecoderBlock(nn.Module):
         return x + self.feed_forward(self.norm2(x))
 
     def attend(self, x: Tensor, cache: KeyValueCache | None = None) -> Tensor:
-        first = 0 if cache is None else cache.length
-        positions = torch.arange(first, first + x.shape[1], device=x.device)
+        start = 0 if cache is None else cache.length
+        positions = torch.arange(start, start + x.shape[1], device=x.device)
         q, k, v = (self._split(project(x)) for project in (self.query, self.key, self.value))
-        both = torch.cat([q, k], 1)  # rotated by the same angles, which are computed once
+        both = torch.cat([q, k], 1)  # both rotate by the same angles, so compute them once
         both = self.rotary_embedding(both, positions, self.rope_base, pairing="adjacent")
         q, k = both.split([q.shape[1], k.shape[1]], 1)
         if cache is None:
             y = self.attention(q, k, v, is_causal=True, enable_gqa=True)
         elif self.attention is scaled_dot_product_attention or self.cached_attention is not cached_attention:
             y = self.cached_attention(q, k, v, cache)
-        else:  # another attention alone: it is given what the cache holds, and the mask
+        else:  # only `attention` was replaced: pass it the cached keys and values, and a mask
             k, v = cache.update(k, v)
             mask = cache.mask(q.shape[2], k.shape[2]).to(x.device)
             y = self.attention(q, k, v, attn_mask=mask, enable_gqa=True)
@@ -85,23 +85,23 @@ class DecoderBlock(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Embed, the blocks, one more RMSNorm, and a score for every token that could come next.
+    """Embedding, blocks, a final RMSNorm, and a score for every token that could come next.
 
         logits = norm(blocks(tokens.weight[ids])) @ tokens.weight.T
 
-    ids: (N, L), integers; result: (N, L, vocabulary). The embedding is also the last matrix. With `caches`, one for
-    each block as `new_caches` gives them, ids are what comes after the tokens that were read with them.
+    ids: (N, L), integers; result: (N, L, vocab_size). The output matrix is the embedding. With `caches`, one for each
+    block as `new_caches` returns them, ids continue the tokens already read with them.
 
-    Raises ValueError for another shape, more positions than the model was trained on and caches of something else,
-    TypeError for what are no caches; they are then as they were.
+    Raises ValueError for a wrong shape, more positions than in training, or caches of another model, and TypeError for
+    anything but caches. After an error the caches are unchanged.
 
-    Source: Touvron et al. 2023, arXiv:2302.13971; groups: Ainslie et al. 2023, arXiv:2305.13245
+    Source: Touvron et al. 2023, arXiv:2302.13971; grouped-query attention: Ainslie et al. 2023, arXiv:2305.13245
     """
 
     def __init__(self, config: DecoderConfig):
         super().__init__()
         self.max_length = config.max_length
-        # Not drawn: on the device "meta" torch would first import a second's worth of modules.
+        # Without random initialization: on the device "meta", torch would spend a second importing modules for it.
         table = torch.empty(config.vocab_size, config.d_model)
         self.tokens = nn.Embedding.from_pretrained(table, freeze=False)
         self.blocks = nn.ModuleList(DecoderBlock(config) for _ in range(config.layers))
@@ -111,11 +111,11 @@ class Decoder(nn.Module):
         return self.states(ids, caches) @ self.tokens.weight.T
 
     def states(self, ids: Tensor, caches: Sequence[KeyValueCache] | None = None) -> Tensor:
-        """What the scores are made of, (N, L, d)."""
-        read = 0 if caches is None else self._read_with(caches)
-        if ids.dim() != 2 or read + ids.shape[1] > self.max_length:
-            wanted = f"(N, L), L at most {self.max_length - read}" + (f" after {read} with caches" if read else "")
-            raise ValueError(f"{type(self).__name__} wants ids of shape {wanted}, got {tuple(ids.shape)}")
+        """The hidden states that the scores are computed from, (N, L, d)."""
+        cached = 0 if caches is None else self._cached_length(caches)
+        if ids.dim() != 2 or cached + ids.shape[1] > self.max_length:
+            expected = f"(N, L), L at most {self.max_length - cached}" + (f" after {cached} cached" if cached else "")
+            raise ValueError(f"{type(self).__name__}: expected ids to have shape {expected}, got {tuple(ids.shape)}")
         x = self.tokens(ids)
         if caches is None:
             for block in self.blocks:
@@ -127,17 +127,17 @@ class Decoder(nn.Module):
         return self.norm(x)
 
     def new_caches(self) -> list[KeyValueCache]:
-        """An empty one for each block."""
+        """One empty cache for each block."""
         return [KeyValueCache() for _ in self.blocks]
 
-    def _read_with(self, caches: Sequence[KeyValueCache]) -> int:
-        """How many tokens were read with the caches. Refuses those that are not this model's, one for each block."""
-        name, wanted = type(self).__name__, f"{len(self.blocks)} caches, as new_caches gives them"
+    def _cached_length(self, caches: Sequence[KeyValueCache]) -> int:
+        """The number of tokens in the caches. Raises an error unless there is one cache for each block."""
+        name, count = type(self).__name__, len(self.blocks)
         if not isinstance(caches, list | tuple) or not all(isinstance(cache, KeyValueCache) for cache in caches):
-            raise TypeError(f"{name} wants a list of {wanted}, got {describe(caches)}")
-        if len(set(map(id, caches))) != len(self.blocks) or len(caches) != len(self.blocks):
-            got = f"{len(caches)}" if len(caches) != len(self.blocks) else "one of them twice"
-            raise ValueError(f"{name} wants {wanted}, got {got}")
+            raise TypeError(f"{name}: expected caches to be a list of {count} KeyValueCache, got {describe(caches)}")
+        if len(caches) != count or len(set(map(id, caches))) != count:
+            got = len(caches) if len(caches) != count else "the same one twice"
+            raise ValueError(f"{name}: expected {count} different caches, one for each block, got {got}")
         if len(lengths := {cache.length for cache in caches}) > 1:
-            raise ValueError(f"{name} wants caches that have read as many tokens each, got {sorted(lengths)}")
+            raise ValueError(f"{name}: expected caches of equal length, got {sorted(lengths)}")
         return lengths.pop()

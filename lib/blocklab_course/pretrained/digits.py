@@ -1,4 +1,4 @@
-"""Handwritten digits: 1797 small pictures, which are part of this package."""
+"""Handwritten digits: 1797 small bundled pictures."""
 
 import torch
 from torch import Tensor
@@ -7,11 +7,9 @@ from blocklab_course.pretrained.bundled_weights import load_arrays
 
 
 def load_digits() -> tuple[Tensor, Tensor]:
-    """The pictures, (N, H, W), float32, from 0 (paper) to 16 (ink), and the digit on each, (N,), int64.
+    """Images, (1797, 8, 8), float32, from 0 (paper) to 16 (ink), and their labels, (1797,), int64.
 
-    N is 1797, H and W are 8.
-
-    Source: Alpaydin and Kaynak 1998, Optical Recognition of Handwritten Digits, UCI, CC BY 4.0; the part for testing
+    Source: Alpaydin and Kaynak 1998, Optical Recognition of Handwritten Digits, UCI, CC BY 4.0; the test set
     """
     arrays = load_arrays("digits.npz")
     return torch.from_numpy(arrays["images"]).float(), torch.from_numpy(arrays["labels"]).long()

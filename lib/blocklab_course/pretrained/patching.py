@@ -1,7 +1,7 @@
-"""Other functions in the place of a model's own, for a while: by the name of the kernel, without patching a module.
+"""Temporarily replace the kernels that a model calls, by name.
 
-A Module calls its kernel through a static method of its class that bears the kernel's name, as `RMSNorm.rms_norm`. An
-attribute of the one Module by that name goes before it.
+A Module calls its kernel through a static method named after it, such as `RMSNorm.rms_norm`. An attribute of the same
+name on one Module takes precedence.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,32 +12,31 @@ from torch import nn
 
 @contextmanager
 def patch_functions(model: nn.Module, /, **functions: Callable) -> Iterator[None]:
-    """Run the lines below it with these functions instead of the kernels of that name, in every Module of the model.
+    """Replace the kernels of these names in every Module of the model, within a `with` block.
 
         with patch_functions(model, rms_norm=F.rms_norm):
             logits = model(ids)
 
-    Each is called with the kernel's arguments. Afterwards the model is as it was, also after an error.
+    Each function is called with the kernel's arguments. The model is restored afterwards, also after an error.
 
-    Raises ValueError for a name that no Module of the model calls, with those that they do; TypeError for what cannot
-    be called.
+    Raises ValueError for a kernel that the model does not call and TypeError for anything that is not callable.
     """
-    called = find_kernels(model)
+    found = find_kernels(model)
     for name, function in functions.items():
-        if name not in called:
-            names = ", ".join(sorted(called)) or "none"
-            raise ValueError(f"replaced wants a kernel that {type(model).__name__} calls, one of {names}, got {name}")
+        if name not in found:
+            names = ", ".join(sorted(found)) or "none"
+            raise ValueError(f"patch_functions: expected a kernel of {type(model).__name__} ({names}), got {name}")
         if not callable(function):
-            raise TypeError(f"replaced wants {name} to be a function, got {type(function).__name__}")
+            raise TypeError(f"patch_functions: expected {name} to be a function, got {type(function).__name__}")
     with ExitStack() as stack:
         for name, function in functions.items():
-            for module in called[name]:
+            for module in found[name]:
                 stack.enter_context(override_attribute(module, name, function))
         yield
 
 
 def find_kernels(model: nn.Module) -> dict[str, list[nn.Module]]:
-    """The kernels that can be replaced in a model, by name, each with the Modules that call it."""
+    """The kernels that can be replaced in a model, each with the Modules that call it."""
     found: dict[str, list[nn.Module]] = {}
     for module in model.modules():
         spaces = map(vars, type(module).__mro__)
@@ -48,7 +47,7 @@ def find_kernels(model: nn.Module) -> dict[str, list[nn.Module]]:
 
 @contextmanager
 def override_attribute(module: nn.Module, name: str, value: object) -> Iterator[None]:
-    """Give one Module an attribute for a while, in its own dictionary: a Module as value becomes no part of it."""
+    """Set an attribute of one Module temporarily. A Module as the value is not registered as a child."""
     own, missing = vars(module), object()
     before = own.get(name, missing)
     own[name] = value

@@ -1,4 +1,4 @@
-"""Two photos that are part of this package: a flower and a palace."""
+"""Two bundled photos, a flower and a palace."""
 
 from importlib.resources import as_file, files
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def photo(name: str) -> Tensor:
-    """The flower or the palace, by name: (H, W, 3), 0 to 255.
+    """Load the photo "flower" or "palace": (H, W, 3), 0 to 255.
 
     Source: vultilion (flower) and danielbuechele (palace), Flickr, CC BY 2.0
     """

@@ -1,6 +1,6 @@
-"""What the language models read while their loss is measured, and what the one that answers is asked."""
+"""Texts on which the loss of language models is measured, and the question that SmolLM2 answers."""
 
-QUESTION = "Complete the sentence: The capital of France is"  # the second best token is far from the best at each step
+QUESTION = "Complete the sentence: The capital of France is"  # at each step the best token is far ahead of the second
 
 # Tim Peters, PEP 20; in the public domain
 ZEN = """\

@@ -1,4 +1,4 @@
-"""How published models rotate queries and keys: the width that is rotated, the base, and a rule for longer texts."""
+"""Rotary embeddings of published models: the rotated width, the base, and the rule for longer texts."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ from blocklab_course.tables import read_table
 class RotaryModel:
     """A row of data/rotary_bases.csv.
 
-    rotated: how many of a head's head_dim features are rotated. length: the longest text that the source speaks of,
-    before the rule stretches it, or None. rule: the function of `rope_scaling`; factor, low, high: its numbers.
+    rotated: how many of a head's head_dim features are rotated. length: the context length that the source states,
+    before scaling, or None. rule: the function in `rope_scaling`; factor, low, high: its arguments.
     """
 
     name: str
@@ -33,7 +33,7 @@ class RotaryModel:
         return self.rotated // 2
 
     def frequencies(self) -> Tensor:
-        """What each pair of features turns by from one position to the next, (rotated/2,), in float64."""
+        """The angle by which each pair of features turns per position, (rotated/2,), float64."""
         arguments = {"factor": self.factor, "low": self.low, "high": self.high}
         if self.rule == "llama3_scaling":
             arguments["length"] = self.length
@@ -42,7 +42,7 @@ class RotaryModel:
 
 
 def rotary_models() -> dict[str, RotaryModel]:
-    """By their names, in the order of the table."""
+    """All models by name, in the order of the table."""
     return {
         row["model"]: RotaryModel(
             row["model"],

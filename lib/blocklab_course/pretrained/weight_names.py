@@ -1,4 +1,4 @@
-"""The names that trained numbers bear in their files, and the names they have here."""
+"""From the weight names in the models' files to blocklab's."""
 
 import re
 from collections.abc import Mapping
@@ -44,12 +44,12 @@ GGUF = SMOLLM2 | {
 
 
 def rename_weights(tensors: Mapping[str, Tensor], names: Mapping[str, str]) -> dict[str, Tensor]:
-    """The same tensors with every dotted part of a name that is in `names` replaced, from the first layer up."""
+    """Replace the parts of dotted names that are in `names`, and sort from the first layer up."""
     known = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, names))})(?!\w)")
-    new = {known.sub(lambda match: names[match[1]], name): tensor for name, tensor in tensors.items()}
-    return dict(sorted(new.items(), key=lambda item: _in_order(item[0])))
+    renamed = {known.sub(lambda match: names[match[1]], name): tensor for name, tensor in tensors.items()}
+    return dict(sorted(renamed.items(), key=lambda item: _sort_key(item[0])))
 
 
-def _in_order(name: str) -> list[tuple[int, str]]:
-    """So that layer 10 comes after layer 9."""
+def _sort_key(name: str) -> list[tuple[int, str]]:
+    """A key that puts layer 10 after layer 9."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in name.split(".")]

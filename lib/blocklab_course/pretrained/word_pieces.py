@@ -1,43 +1,39 @@
-"""BERT's way to cut a text into pieces of words, for vocabularies without capitals."""
+"""BERT's uncased WordPiece tokenizer."""
 
 import string
 import unicodedata
 from collections.abc import Iterable, Iterator
 
 MAX_WORD_LENGTH = 100
-CONTROL = ("Cc", "Cf", "Co", "Cs")  # dropped; a character that Unicode has not assigned yet is kept
-IDEOGRAPHS = [  # the blocks that BERT takes for Chinese; neither kana nor hangul
+CONTROL = ("Cc", "Cf", "Co", "Cs")  # dropped; unassigned characters are kept
+IDEOGRAPHS = [  # the blocks that BERT treats as Chinese; neither kana nor hangul
     *[(0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F)],
     *[(0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F), (0x2B820, 0x2CEAF)],
 ]
 
 
 class WordPieceTokenizer:
-    """Words and punctuation, and words that are not in the vocabulary as the longest pieces that are.
+    """Split text into words and punctuation, and unknown words into the longest known pieces.
 
         "Gating, 层!"  ->  ga ##ting , 层 !
 
-    Case and accents are dropped, control characters too. Every Chinese character and every punctuation mark is a word
-    of its own. A word without fitting pieces, or of more than 100 characters, is [UNK]. In a text "[SEP]" and the like
-    are mere characters.
+    Case, accents and control characters are dropped. Every Chinese character and every punctuation mark is a word of
+    its own. A word that no pieces make up, or of more than 100 characters, is [UNK]. "[SEP]" and the like in a text
+    are ordinary characters.
 
     Source: google-research/bert, tokenization.py
     """
 
     def __init__(self, vocabulary: Iterable[str]):
         self.vocabulary = list(vocabulary)
-        self.token_ids = {piece: number for number, piece in enumerate(self.vocabulary)}
-        if missing := {"[PAD]", "[UNK]", "[CLS]", "[SEP]"} - self.token_ids.keys():
-            raise ValueError(f"WordPieces wants {', '.join(sorted(missing))} in its vocabulary")
+        self.token_ids = {piece: id for id, piece in enumerate(self.vocabulary)}
 
     def split(self, text: str) -> list[str]:
-        """The pieces of a text; those that continue a word begin with ##."""
+        """The pieces of a text; pieces that continue a word begin with ##."""
         return [piece for word in split_words(text) for piece in self._pieces(word)]
 
     def encode(self, text: str, length: int) -> list[int]:
-        """[CLS], the pieces of a text, [SEP], as numbers; pieces beyond that length in all are cut off."""
-        if length < 2:
-            raise ValueError(f"WordPieces.encode wants length to be at least 2, for [CLS] and [SEP], got {length}")
+        """The ids of [CLS], the pieces of a text, and [SEP], truncated to `length` in all."""
         return [self.token_ids[piece] for piece in ["[CLS]", *self.split(text)[: length - 2], "[SEP]"]]
 
     def _pieces(self, word: str) -> list[str]:
@@ -56,11 +52,11 @@ class WordPieceTokenizer:
 
 
 def split_words(text: str) -> list[str]:
-    """The words and punctuation marks of a text, without case and accents."""
+    """The words and punctuation marks of a text, in lower case and without accents."""
     spaced = "".join(f" {c} " if _is_ideograph(c) else c for c in _cleaned(text))
     bare = (c for c in unicodedata.normalize("NFD", spaced) if unicodedata.category(c) != "Mn")
-    small = (c.lower() for c in bare)  # one by one: a sigma at the end of a word is no other letter here
-    return "".join(f" {c} " if _is_punctuation(c) else c for c in "".join(small)).split()
+    lower = (c.lower() for c in bare)  # one by one, so that a final sigma stays an ordinary sigma
+    return "".join(f" {c} " if _is_punctuation(c) else c for c in "".join(lower)).split()
 
 
 def _cleaned(text: str) -> Iterator[str]:

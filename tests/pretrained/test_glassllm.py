@@ -1,4 +1,4 @@
-"""glassllm through this package's functions gives the logits of its own NumPy model; mistakes do not."""
+"""glassllm built from blocklab's functions gives the logits of its own NumPy model; wrong functions do not."""
 
 import copy
 from functools import partial
@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from real_packages import loaded
-from torch import nn
+from optional_models import load_or_skip
 
 from blocklab import feed_forward
 from blocklab.attention import scaled_dot_product_attention
-from blocklab.feed_forward import gated_unit, gelu, relu, swiglu
-from blocklab.normalization import RMSNorm, layer_norm
+from blocklab.feed_forward import gated_unit, gelu, swiglu
 from blocklab.positional_encoding import rotary_embedding
 from blocklab_course.pretrained import load_glassllm
 from blocklab_course.pretrained.decoder import DecoderBlock
@@ -39,11 +37,11 @@ def language(request):
 
 @pytest.fixture(scope="module")
 def model(language):
-    return loaded(load_glassllm, language)
+    return load_or_skip(load_glassllm, language)
 
 
 @pytest.fixture(scope="module")
-def ids(model, language):  # noqa: ARG001  skipped where the package is missing
+def ids(model, language):  # noqa: ARG001  skips if the package is missing
     from glassllm import load_pretrained
 
     return torch.tensor([load_pretrained(language)[1].encode(TEXT[language])])
@@ -51,7 +49,7 @@ def ids(model, language):  # noqa: ARG001  skipped where the package is missing
 
 @pytest.fixture(scope="module")
 def logits_of(language):
-    """The wheel's own model, computing in a type of NumPy."""
+    """The package's own NumPy model."""
     from importlib.resources import files
 
     from glassllm import GlassLM
@@ -68,150 +66,94 @@ def distance(logits, expected):
     return (logits - expected).abs().max().item()
 
 
-# It is right
+# Agreement with the original
 
 
-def test_logits_are_those_of_its_own_model(model, ids, logits_of):
+def test_logits_match_numpy_model(model, ids, logits_of):
     expected = logits_of(ids)
     assert expected.abs().max() > 10
     assert distance(model(ids), expected) < CLOSE
 
 
-def test_in_float64_to_the_last_digits(model, ids, logits_of):
+def test_float64_logits_match_numpy_model(model, ids, logits_of):
     assert distance(copy.deepcopy(model).double()(ids), logits_of(ids, np.float64)) < 1e-12
 
 
-def test_each_text_of_a_batch_by_itself(model, ids, logits_of):
+def test_batch_matches_numpy_model(model, ids, logits_of):
     batch = torch.cat([ids, ids.flip(1)])
     assert distance(model(batch), logits_of(batch)) < CLOSE
 
 
-def test_no_token_sees_a_later_one(model, ids):
+def test_attention_is_causal(model, ids):
     changed = ids.clone()
     changed[:, 10:] = 5
     assert distance(model(changed)[:, :10], model(ids)[:, :10]) < 1e-5
     assert distance(model(changed)[:, 10:], model(ids)[:, 10:]) > 1
 
 
-def test_it_has_learned_its_language(model, ids, language):
+def test_loss_of_trained_model(model, ids, language):
     loss = F.cross_entropy(model(ids)[0, :-1], ids[0, 1:]).item()
     assert loss == pytest.approx({"en": 4.0633, "pt": 4.5202}[language], abs=1e-3)
     assert loss < np.log(1024) - 2  # guessing
 
 
-def test_what_is_loaded(model):
+def test_loaded_parameters(model):
     assert not model.training
     assert sum(p.numel() for p in model.parameters()) == 852_608
     assert {p.dtype for p in model.parameters()} == {torch.float32}
 
 
-# Mistakes move it past the tolerance
+# Wrong functions
 
 
-def with_base_100000(x, positions, base, pairing):
+def base_times_10(x, positions, base, pairing):
     return rotary_embedding(x, positions, 10 * base, pairing)
 
 
-def turned_back(x, positions, base, pairing):
-    return rotary_embedding(x, -positions, base, pairing)
-
-
-def half_split(x, positions, base, pairing):
+def half_split_pairing(x, positions, base, pairing):
     assert pairing == "adjacent"
     return rotary_embedding(x, positions, base, "half")
 
 
-def seeing_all(query, key, value, is_causal, enable_gqa):
+def no_causal_mask(query, key, value, is_causal, enable_gqa):
     assert is_causal
     return scaled_dot_product_attention(query, key, value, enable_gqa=enable_gqa)
 
 
-def groups_side_by_side(query, key, value, is_causal, enable_gqa):
+def tiled_groups(query, key, value, is_causal, enable_gqa):
     """Heads 0 1 0 1 in place of 0 0 1 1."""
     assert enable_gqa
     key, value = (x.repeat(1, query.shape[1] // x.shape[1], 1, 1) for x in (key, value))
     return scaled_dot_product_attention(query, key, value, is_causal=is_causal)
 
 
-REPLACED = {  # a function of ours, what stands in for it, and how far off that is in both languages, rounded down
+WRONG = {  # owner, function, wrong function, and the logit error it causes in both languages, rounded down
     "GeGLU": (feed_forward.SwiGLU, "swiglu", partial(gated_unit, activation=gelu), 2.0),
-    "ReGLU": (feed_forward.SwiGLU, "swiglu", partial(gated_unit, activation=relu), 4.0),
-    "bilinear": (feed_forward.SwiGLU, "swiglu", partial(gated_unit, activation=lambda gate: gate), 10.0),
-    "sigmoid GLU": (feed_forward.SwiGLU, "swiglu", partial(gated_unit, activation=torch.sigmoid), 8.0),
     "gate and value exchanged": (feed_forward.SwiGLU, "swiglu", lambda gate, value: swiglu(value, gate), 10.0),
     "no positions": (DecoderBlock, "rotary_embedding", lambda x, positions, base, pairing: x, 9.0),
-    "half-split pairing": (DecoderBlock, "rotary_embedding", half_split, 6.0),
-    "another base": (DecoderBlock, "rotary_embedding", with_base_100000, 2.0),
-    "turned back": (DecoderBlock, "rotary_embedding", turned_back, 10.0),
-    "no causal mask": (DecoderBlock, "attention", seeing_all, 8.0),
-    "groups side by side": (DecoderBlock, "attention", groups_side_by_side, 6.0),
+    "half-split pairing": (DecoderBlock, "rotary_embedding", half_split_pairing, 6.0),
+    "another base": (DecoderBlock, "rotary_embedding", base_times_10, 2.0),
+    "no causal mask": (DecoderBlock, "attention", no_causal_mask, 8.0),
+    "tiled groups": (DecoderBlock, "attention", tiled_groups, 6.0),
 }
 
 
-@pytest.mark.parametrize("name", REPLACED)
-def test_another_function_is_seen(name, model, ids, logits_of, monkeypatch):
-    owner, function, mistake, at_least = REPLACED[name]
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_function_changes_logits(name, model, ids, logits_of, monkeypatch):
+    owner, function, mistake, at_least = WRONG[name]
     expected = logits_of(ids)
     monkeypatch.setattr(owner, function, staticmethod(mistake))
     assert distance(model(ids), expected) > at_least > CLOSE
 
 
-class WithMean(nn.Module):
-    def __init__(self, norm):
-        super().__init__()
-        self.norm = norm
-
-    def forward(self, x):
-        return layer_norm(x, (x.shape[-1],), self.norm.weight, None, self.norm.eps)
-
-
-def layer_norm_for_rms_norm(model):
-    for owner in [model, *model.blocks]:
-        for name, norm in list(owner.named_children()):
-            if isinstance(norm, RMSNorm):
-                setattr(owner, name, WithMean(norm))
-
-
-def norms_of(model):
-    return [module for module in model.modules() if isinstance(module, RMSNorm)]
-
-
-def weight_of_one(model):
-    for norm in norms_of(model):
-        norm.weight.fill_(1)
-
-
-def another_eps(model):
-    for norm in norms_of(model):
-        norm.eps = 1e-5
-
-
-CHANGED = {  # what is done to the model, and how far off that is in both languages, rounded down
-    "weight 1": (weight_of_one, 8.0),
-    "LayerNorm for RMSNorm": (layer_norm_for_rms_norm, 1.5),
-    "eps 1e-5 for 1e-6": (another_eps, 0.015),
-    "one block less": (lambda model: model.blocks.pop(3), 2.0),
-}
-
-
-@pytest.mark.parametrize("name", CHANGED)
-def test_a_changed_model_is_seen(name, model, ids, logits_of):
-    mistake, at_least = CHANGED[name]
-    expected, wrong = logits_of(ids), copy.deepcopy(model)
-    mistake(wrong)
-    assert distance(wrong(ids), expected) > at_least > CLOSE
-
-
 # Bad input
 
 
-def test_another_language():
+def test_rejects_unknown_language():
     with pytest.raises(ValueError, match="one of en, pt, got 'zh'"):
         load_glassllm("zh")
 
 
-def test_more_positions_than_it_was_trained_on(model):
+def test_rejects_too_long_input(model):
     with pytest.raises(ValueError, match=r"L at most 128, got \(1, 129\)"):
         model(torch.zeros(1, 129, dtype=torch.long))
-    with pytest.raises(ValueError, match=r"\(N, L\), L at most 128, got \(3,\)"):
-        model(torch.zeros(3, dtype=torch.long))

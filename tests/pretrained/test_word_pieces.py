@@ -1,10 +1,10 @@
-"""The tokens of MiniLM are those of Hugging Face's tokenizer; see data/minilm_sentences.py."""
+"""MiniLM's tokens match Hugging Face's tokenizer; see data/minilm_sentences.py."""
 
 import json
 from pathlib import Path
 
 import pytest
-from real_packages import loaded
+from optional_models import load_or_skip
 
 from blocklab_course.pretrained import load_minilm
 from blocklab_course.pretrained.word_pieces import WordPieceTokenizer, split_words
@@ -16,7 +16,7 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 
 @pytest.fixture(scope="module")
 def word_pieces():
-    return loaded(load_minilm).word_pieces
+    return load_or_skip(load_minilm).word_pieces
 
 
 @pytest.fixture
@@ -24,34 +24,27 @@ def small():
     return WordPieceTokenizer([*SPECIAL, "gate", "gat", "##ing", "##e", "##s", "层", ",", "##"])
 
 
-def test_every_trap_has_a_reference():
+def test_reference_is_complete():
     assert TRAPS.keys() == REFERENCE["pieces"].keys()
     assert "transformers" in REFERENCE["made_with"]
 
 
 @pytest.mark.parametrize("name", TRAPS)
-def test_pieces_are_those_of_the_reference(name, word_pieces):
+def test_pieces_match_reference(name, word_pieces):
     assert " ".join(word_pieces.split(TRAPS[name])) == REFERENCE["pieces"][name]
 
 
-def test_the_longest_piece_wins_and_a_word_fits_as_a_whole_or_not_at_all(small):
+def test_longest_piece_wins_or_word_is_unknown(small):
     assert small.split("gates, gating") == ["gate", "##s", ",", "gat", "##ing"]
     assert small.split("gatex 层层") == ["[UNK]", "层", "层"]
     assert small.encode("Gates", 10) == [2, 4, 8, 3]
 
 
 @pytest.mark.parametrize(("length", "numbers"), [(2, [2, 3]), (3, [2, 4, 3]), (4, [2, 4, 8, 3]), (5, [2, 4, 8, 3])])
-def test_what_is_too_long_is_cut_before_the_end_mark(length, numbers, small):
+def test_encode_truncates_before_end_token(length, numbers, small):
     assert small.encode("gates", length) == numbers
 
 
-def test_words():
+def test_split_words():
     assert split_words("Ünï-codé\tTEXT 归一") == ["uni", "-", "code", "text", "归", "一"]
     assert split_words("\u200b\x00") == []
-
-
-def test_bad_input(small):
-    with pytest.raises(ValueError, match=r"length to be at least 2.*got 1"):
-        small.encode("gate", 1)
-    with pytest.raises(ValueError, match=r"WordPieces wants \[CLS\], \[UNK\] in its vocabulary"):
-        WordPieceTokenizer(["[PAD]", "[SEP]"])

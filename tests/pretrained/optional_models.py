@@ -1,4 +1,4 @@
-"""What tests of trained models do where the package with the weights is missing."""
+"""Skip tests of trained models if the package with the weights is missing."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -10,8 +10,8 @@ from blocklab_course.dependencies import optional_package
 Model = TypeVar("Model")
 
 
-def loaded(load: Callable[..., Model], *arguments: str) -> Model:
-    """What the loader gives; without its package the test is skipped with the loader's own words."""
+def load_or_skip(load: Callable[..., Model], *arguments: str) -> Model:
+    """Load a model, or skip the test if its package is missing, with the loader's message as the reason."""
     try:
         return load(*arguments)
     except ModuleNotFoundError as missing:

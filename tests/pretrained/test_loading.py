@@ -1,4 +1,4 @@
-"""The extracts in the package, and what a loader says when its package is missing. No package is needed here."""
+"""The bundled weights, and the loaders' errors about missing packages. These tests need no package."""
 
 import subprocess
 import sys
@@ -22,10 +22,10 @@ from blocklab_course.pretrained.minilm import convert_bert_weights
 ROOT = Path(__file__).parents[2]
 
 
-# Extracts
+# Bundled weights
 
 
-def test_layer_norms_of_minilm():
+def test_minilm_layer_norms():
     norms = minilm_layer_norms()
     layers = [f"layers.{i}.norm{k}" for i in range(6) for k in (1, 2)]
     assert list(norms) == [f"{norm}.{kind}" for norm in ["embedding_norm", *layers] for kind in ("bias", "weight")]
@@ -38,7 +38,7 @@ def test_layer_norms_of_minilm():
     assert means[2::2] == pytest.approx(around_feed_forward, abs=6e-4)
 
 
-def test_rms_norms_of_smollm2():
+def test_smollm2_rms_norms():
     norms = smollm2_rms_norms()
     layers = [f"layers.{i}.norm{k}.weight" for i in range(30) for k in (1, 2)]
     assert list(norms) == [*layers, "norm.weight"]
@@ -51,7 +51,7 @@ def test_rms_norms_of_smollm2():
     assert norms["layers.29.norm2.weight"].mean() == pytest.approx(0.341, abs=6e-4)
 
 
-def test_positions_of_minilm():
+def test_minilm_positions():
     table = minilm_positions()
     assert (table.shape, table.dtype) == ((512, 384), torch.float32)
     assert torch.equal(table, table.half().float())
@@ -62,14 +62,7 @@ def test_positions_of_minilm():
     assert near == pytest.approx([0.851, 0.294, 0.137], abs=6e-4)
 
 
-def test_who_changes_an_extract_changes_a_copy():
-    minilm_layer_norms()["embedding_norm.weight"].zero_()
-    assert minilm_layer_norms()["embedding_norm.weight"].abs().sum() > 100
-    minilm_positions().zero_()
-    assert minilm_positions().abs().sum() > 100
-
-
-def test_each_extract_has_its_notice():
+def test_bundled_data_is_in_notice():
     data = files("blocklab_course") / "data"
     notice = (data / "NOTICE.txt").read_text("utf-8")
     extracts = [file.name for file in data.iterdir() if file.name.endswith(".npz")]
@@ -89,7 +82,7 @@ def test_each_extract_has_its_notice():
 # Names
 
 
-def test_names_are_replaced_as_a_whole_and_put_in_order():
+def test_rename_weights_replaces_whole_parts_and_sorts_layers():
     old = dict.fromkeys(
         ["blk.10.attn_norm.w", "blk.9.ffn_norm.w", "output_norm.w", "blk.9.attn_norm.w", "blkx.attn_norms"]
     )
@@ -97,7 +90,7 @@ def test_names_are_replaced_as_a_whole_and_put_in_order():
     assert list(weight_names.rename_weights(old, weight_names.SMOLLM2)) == new
 
 
-def test_berts_three_matrices_become_one():
+def test_bert_attention_matrices_are_joined():
     attention = "encoder.layer.3.attention.self"
     state = {
         f"{attention}.{name}.bias": torch.tensor([x]) for name, x in [("value", 3.0), ("query", 1.0), ("key", 2.0)]
@@ -129,7 +122,7 @@ NEEDS = {
 
 @pytest.fixture
 def hide(monkeypatch, tmp_path):
-    """Make one package look missing, and every other one installed, with empty files."""
+    """Make one package look missing and all others installed, with empty files."""
 
     def hide_one(hidden):
         for name in ["config.json", "sentence_bert_config.json", "vocab.txt", "model.safetensors"]:
@@ -144,7 +137,7 @@ def hide(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("module", NEEDS)
-def test_a_loader_says_in_one_line_what_to_install(module, hide):
+def test_loader_names_missing_package_in_one_line(module, hide):
     hide(module)
     with pytest.raises(ModuleNotFoundError) as error:
         NEEDS[module]()
@@ -157,7 +150,7 @@ def test_a_loader_says_in_one_line_what_to_install(module, hide):
     assert "\n" not in message
 
 
-def test_a_package_without_the_file(hide):
+def test_missing_file_of_package_is_reported(hide):
     hide(None)
     with pytest.raises(
         FileNotFoundError, match=r"load_glassllm: expected the package glassllm to contain weights/en.npz"
@@ -165,15 +158,10 @@ def test_a_package_without_the_file(hide):
         load_glassllm()
 
 
-def test_without_the_packages_the_module_still_imports():
+def test_module_imports_without_optional_packages():
     program = (
         "import sys; sys.modules.update(dict.fromkeys(['safetensors', 'glassllm', 'transformers']));"
         "from blocklab_course.pretrained import smollm2_rms_norms; print(len(smollm2_rms_norms()))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.stdout.strip(), done.stderr) == ("61", "")
-
-
-def test_public_functions_have_docstrings():
-    for name in pretrained.__all__:
-        assert 1 <= len(getattr(pretrained, name).__doc__.splitlines()) <= 15

@@ -1,4 +1,4 @@
-"""A function without a memory in the place of one with a cache: it gets what it returned, cache by cache."""
+"""A stateless step gets back the keys and values that it returned, separately for each cache."""
 
 import torch
 from torch.testing import assert_close
@@ -9,7 +9,7 @@ from blocklab_course.pretrained.stateless_cache import stateless_cache
 QUERY, KEY, VALUE = torch.ones(1, 4, 2, 3), torch.ones(1, 2, 2, 3), torch.zeros(1, 2, 2, 3)
 
 
-def test_it_is_handed_what_it_returned_and_nothing_at_first():
+def test_step_gets_its_last_result_and_empty_past_at_first():
     seen = []
 
     def step(query, key, value, past_keys, past_values):
@@ -24,7 +24,7 @@ def test_it_is_handed_what_it_returned_and_nothing_at_first():
     assert cache.length == 4
 
 
-def test_every_cache_has_a_past_of_its_own():
+def test_caches_are_independent():
     def step(query, key, value, past_keys, past_values):
         return query, torch.cat([past_keys, key], 2), torch.cat([past_values, value], 2)
 

@@ -1,10 +1,10 @@
-"""EfficientNet-Lite0 names a real photograph with this package's BatchNorm, which is torch's on all its 49 layers."""
+"""EfficientNet-Lite0 classifies real photos with blocklab's BatchNorm, which matches torch's in all 49 layers."""
 
 import copy
 
 import pytest
 import torch
-from real_packages import loaded
+from optional_models import load_or_skip
 from sklearn.datasets import load_sample_image
 from torch import nn
 from torch.testing import assert_close
@@ -26,19 +26,19 @@ def no_gradients():
 
 @pytest.fixture(scope="module")
 def net():
-    return loaded(load_efficientnet_lite0)
+    return load_or_skip(load_efficientnet_lite0)
 
 
 @pytest.fixture(scope="module")
 def pictures():
-    """The two photographs of scikit-learn and the left half of the first, (3, 3, 224, 224)."""
+    """scikit-learn's two photos and the left half of the first, (3, 3, 224, 224)."""
     flower, china = (torch.from_numpy(load_sample_image(f"{name}.jpg").copy()) for name in ("flower", "china"))
     return torch.cat([prepare_picture(picture) for picture in (flower, china, flower[:, :320])])
 
 
 @pytest.fixture(scope="module")
 def inputs(net, pictures):
-    """What each BatchNorm of the network really gets, by its name."""
+    """The real input of each BatchNorm, by name."""
     seen = {}
     hooks = [
         norm.register_forward_pre_hook(lambda norm, x, name=name: seen.update({name: x[0].detach()}))
@@ -54,55 +54,55 @@ def norms_of(net):
     return {name: module for name, module in net.named_modules() if isinstance(module, BatchNorm)}
 
 
-def torchs(norm):
-    """torch's BatchNorm2d with the same numbers."""
+def torch_batch_norm(norm):
+    """torch's BatchNorm2d with the same state."""
     theirs = nn.BatchNorm2d(norm.num_features, norm.eps, norm.momentum, dtype=norm.weight.dtype)
     theirs.load_state_dict(copy.deepcopy(norm.state_dict()), strict=True)
     return theirs.train(norm.training)
 
 
-def with_torchs_norms(net):
+def with_torch_norms(net):
     net = copy.deepcopy(net)
     for name, norm in norms_of(net).items():
-        net.set_submodule(name, torchs(norm), strict=True)
+        net.set_submodule(name, torch_batch_norm(norm), strict=True)
     return net
 
 
-# It is right
+# Agreement with torch
 
 
-def test_what_is_loaded(net):
+def test_loaded_parameters(net):
     assert not net.training
     assert sum(p.numel() for p in net.parameters()) == 4_652_008
     assert len(net.state_dict()) == 296
     assert len(norms_of(net)) == 49
 
 
-def test_photographs_get_their_names(net, pictures):
+def test_classifies_photos(net, pictures):
     probability, label = net(pictures[:2]).softmax(-1).max(-1)
     assert label.tolist() == [DAISY, PALACE]
     assert_close(probability, torch.tensor([0.210, 0.326]), rtol=0, atol=2e-3)
 
 
-def test_a_picture_is_seen_the_same_alone_and_among_others(net, pictures):
+def test_result_is_independent_of_batch(net, pictures):
     assert_close(net(pictures[:1])[0], net(pictures)[0], rtol=0, atol=CLOSE)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-def test_the_network_is_the_one_with_torchs_batch_norm(dtype, net, pictures):
+def test_network_matches_torch_batch_norm(dtype, net, pictures):
     ours = copy.deepcopy(net).to(dtype)
     tolerance = {torch.float32: CLOSE, torch.float64: 1e-11}[dtype]
     x = pictures[:2].to(dtype)
-    assert_close(ours(x), with_torchs_norms(ours)(x), rtol=0, atol=tolerance)
+    assert_close(ours(x), with_torch_norms(ours)(x), rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("training", [False, True], ids=["eval", "train"])
-def test_every_batch_norm_is_torchs_on_its_real_input(training, net, inputs):
+def test_each_batch_norm_matches_torch(training, net, inputs):
     norms = norms_of(net)
     assert inputs.keys() == norms.keys()
     for name, norm in norms.items():
         ours = copy.deepcopy(norm).train(training)
-        theirs = torchs(ours)
+        theirs = torch_batch_norm(ours)
         y, expected = ours(inputs[name]), theirs(inputs[name])
         close = {"rtol": TOLERANCE[torch.float32]["rtol"], "atol": 1e-6 * expected.abs().max().item()}
         assert_close(y, expected, **close, msg=lambda text, name=name: f"{name}: {text}")
@@ -111,58 +111,40 @@ def test_every_batch_norm_is_torchs_on_its_real_input(training, net, inputs):
         assert ours.num_batches_tracked == training
 
 
-# Mistakes move it past the tolerance
+# Mistakes
 
 
-def with_batch_statistics(net):
+def use_batch_statistics(net):
     net.train()
 
 
-def with_torchs_eps(net):
+def use_torch_eps(net):
     for norm in norms_of(net).values():
         norm.eps = 1e-5
 
 
-def without_running_mean(net):
+def zero_running_mean(net):
     for norm in norms_of(net).values():
         norm.running_mean.zero_()
 
 
-def variance_for_deviation(net):
-    for norm in norms_of(net).values():
-        norm.running_var.square_()
-
-
-def weight_of_one(net):
-    for norm in norms_of(net).values():
-        norm.weight.fill_(1)
-
-
-def bias_of_zero(net):
-    for norm in norms_of(net).values():
-        norm.bias.zero_()
-
-
-MISTAKES = {  # what is done, and how far off it has been measured to be, rounded down
-    "train() at inference": (with_batch_statistics, 7.0),
-    "eps 1e-5 for 1e-3": (with_torchs_eps, 0.9),
-    "no running mean": (without_running_mean, 8.0),
-    "variance for deviation": (variance_for_deviation, 8.0),
-    "weight 1": (weight_of_one, 8.0),
-    "bias 0": (bias_of_zero, 20.0),
+MISTAKES = {  # a change, and the measured error it causes, rounded down
+    "train() at inference": (use_batch_statistics, 7.0),
+    "eps 1e-5 for 1e-3": (use_torch_eps, 0.9),
+    "no running mean": (zero_running_mean, 8.0),
 }
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_is_seen(name, net, pictures):
+def test_mistake_changes_logits(name, net, pictures):
     mistake, at_least = MISTAKES[name]
     x = pictures[:2]
-    expected, wrong = with_torchs_norms(net)(x), copy.deepcopy(net)
+    expected, wrong = with_torch_norms(net)(x), copy.deepcopy(net)
     mistake(wrong)
     assert (wrong(x) - expected).abs().max().item() > at_least > CLOSE
 
 
-def test_with_batch_statistics_the_daisy_depends_on_its_neighbours(net, pictures):
+def test_training_mode_depends_on_batch(net, pictures):
     alone, training = net(pictures), copy.deepcopy(net).train()
     first, second = training(pictures[[0, 2]]), training(pictures[[0, 1]])
     assert (first[0] - second[0]).abs().max() > 1
@@ -175,7 +157,7 @@ def test_with_batch_statistics_the_daisy_depends_on_its_neighbours(net, pictures
 # Pictures
 
 
-def test_a_picture_is_cut_in_the_middle_and_centred_at_127():
+def test_prepare_picture_crops_centre_and_normalizes():
     picture = torch.full((224, 448, 3), 255, dtype=torch.uint8)
     picture[:, 112:336] = 127
     picture[:, 112:336, 2] = 255
@@ -185,7 +167,7 @@ def test_a_picture_is_cut_in_the_middle_and_centred_at_127():
     assert torch.equal(x[0, :2], torch.zeros(2, 224, 224))
 
 
-@pytest.mark.parametrize("shape", [(3, 8, 9), (8, 9), (1, 8, 9, 3)], ids=str)
-def test_a_picture_of_another_shape(shape):
-    with pytest.raises(ValueError, match=r"wants a picture of shape \(H, W, 3\), got \("):
+@pytest.mark.parametrize("shape", [(3, 8, 9), (8, 9)], ids=str)
+def test_prepare_picture_rejects_wrong_shape(shape):
+    with pytest.raises(ValueError, match=r"expected picture to have shape \(H, W, 3\), got \("):
         prepare_picture(torch.zeros(shape))

@@ -1,24 +1,24 @@
-"""Byte pairs with a small vocabulary of the test's own; SmolLM2's are in test_pretrained_smollm2.py."""
+"""Byte pair encoding with a small vocabulary; SmolLM2's own tokens are in test_smollm2.py."""
 
 import pytest
 
 from blocklab_course.pretrained.byte_pairs import BytePairTokenizer, byte_letters, split_words
 
 MERGES = ["Ġ t", "h e", "Ġt he", "a a", "' s", "å ±", "å± Ĥ", "1 2", "< |"]
-SIGN = "<|end|>"
+SPECIAL = "<|end|>"
 
 
 @pytest.fixture(scope="module")
 def small():
     letters = [letter for letter in byte_letters() if letter != byte_letters()[0x16]]
-    return BytePairTokenizer([SIGN, *letters, *(merge.replace(" ", "") for merge in MERGES)], MERGES)
+    return BytePairTokenizer([SPECIAL, *letters, *(merge.replace(" ", "") for merge in MERGES)], MERGES)
 
 
 def tokens(small, text):
     return [small.vocabulary[number] for number in small.encode(text)]
 
 
-def test_every_byte_has_a_letter_of_its_own():
+def test_byte_letters_are_distinct_and_printable():
     letters = byte_letters()
     assert len(set(letters)) == 256
     assert [letters[ord(c)] for c in "a!~"] == ["a", "!", "~"]
@@ -32,7 +32,7 @@ def test_every_byte_has_a_letter_of_its_own():
         ("the the", "t he Ġthe"),
         ("aaaaa", "aa aa a"),
         ("it's", "i t 's"),
-        ("' s", "' Ġ s"),  # no token goes from one word to the next
+        ("' s", "' Ġ s"),  # no token crosses a word boundary
         ("层层", "å±Ĥ å±Ĥ"),
         ("层", "å±Ĥ"),
         ("é", "Ã ©"),
@@ -40,11 +40,11 @@ def test_every_byte_has_a_letter_of_its_own():
         ("", ""),
     ],
 )
-def test_pairs_are_joined_in_their_order(small, text, expected):
+def test_merges_pairs_by_priority(small, text, expected):
     assert " ".join(tokens(small, text)) == expected
 
 
-def test_the_pair_that_comes_first_in_the_list_wins_not_the_one_that_comes_first_in_the_text():
+def test_priority_beats_position_in_text():
     pairs = BytePairTokenizer([*"abc", "bc", "ab"], ["b c", "a b"])
     assert tokens(pairs, "abc") == ["a", "bc"]
 
@@ -55,7 +55,7 @@ def test_the_pair_that_comes_first_in_the_list_wins_not_the_one_that_comes_first
         ("Don't stop", ["Don", "'t", " stop"]),
         ("DON'T", ["DON", "'", "T"]),
         ("a  b", ["a", " ", " b"]),
-        ("a  5 ", ["a", "  ", "5", " "]),  # the digit is cut out first
+        ("a  5 ", ["a", "  ", "5", " "]),  # digits are split off first
         ("x=12.5", ["x", "=", "1", "2", ".", "5"]),
         ("²½Ⅷ٣", ["²", "½", "Ⅷ", "٣"]),
         ("def f():\n    return", ["def", " f", "():", "\n   ", " return"]),
@@ -68,12 +68,12 @@ def test_the_pair_that_comes_first_in_the_list_wins_not_the_one_that_comes_first
         (" !?", [" !?"]),
     ],
 )
-def test_words(text, expected):
+def test_split_words(text, expected):
     assert list(split_words(text)) == expected
     assert "".join(expected) == text
 
 
-def test_a_character_comes_when_it_is_whole(small):
+def test_stream_yields_whole_characters(small):
     numbers = small.encode("é层!")
     assert list(small.stream(numbers)) == ["é", "层", "!"]
     assert list(small.stream(numbers[:1])) == ["�"]
@@ -81,7 +81,7 @@ def test_a_character_comes_when_it_is_whole(small):
     assert list(small.stream([])) == []
 
 
-def test_a_stream_asks_for_no_more_than_it_gives(small):
+def test_stream_is_lazy(small):
     def numbers():
         yield from small.encode("the")
         raise AssertionError("the second piece is there already")
@@ -90,24 +90,25 @@ def test_a_stream_asks_for_no_more_than_it_gives(small):
     assert [next(stream), next(stream)] == ["t", "he"]
 
 
-def test_a_sign_is_read_but_never_comes_out_of_a_text(small):
-    assert small.token_ids[SIGN] == 0
-    assert small.decode([0]) == SIGN
-    assert 0 not in small.encode(f"a{SIGN}")
-    assert small.decode(small.encode(f"a{SIGN}")) == f"a{SIGN}"
+def test_special_token_is_decoded_but_never_encoded(small):
+    assert small.token_ids[SPECIAL] == 0
+    assert small.decode([0]) == SPECIAL
+    assert 0 not in small.encode(f"a{SPECIAL}")
+    assert small.decode(small.encode(f"a{SPECIAL}")) == f"a{SPECIAL}"
 
 
-def test_what_has_no_token_is_left_out(small):
+def test_bytes_without_token_are_dropped(small):
     assert small.decode(small.encode("t\x16he")) == "the"
 
 
-def test_a_long_word_takes_no_minutes(small):
-    assert len(small.encode("a" * 20_001)) == 10_001
-
-
 @pytest.mark.parametrize("number", [-1, 1000])
-def test_numbers_of_no_token(small, number):
+def test_rejects_unknown_id(small, number):
     with pytest.raises(
-        ValueError, match=rf"BytePairs wants numbers from 0 to {len(small.vocabulary) - 1}, got {number}$"
+        ValueError, match=rf"BytePairTokenizer: expected ids from 0 to {len(small.vocabulary) - 1}, got {number}$"
     ):
         small.decode([1, number])
+
+
+def test_rejects_lone_surrogate(small):
+    with pytest.raises(ValueError, match=r"expected text without lone surrogates, got '\\ud83d'"):
+        small.encode("smile \ud83d")
