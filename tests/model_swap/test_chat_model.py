@@ -1,4 +1,4 @@
-"""Chatting with a model built from functions: what is printer, and what happens if a model is missing."""
+"""Chatting with a model built from functions: what is printed, and what happens if a model is missing."""
 
 from importlib.util import find_spec
 from types import SimpleNamespace

