@@ -66,7 +66,7 @@ REFUSED = {  # block, candidate: the id, and the beginning of the message
         "rms_norm",
         lambda x, *rest: x.double(),
         "wrong-dtype",
-        "The type of the numbers is wrong: you r",
+        "The dtype is wrong: you r",
     ),
     "NaN": ("rms_norm", lambda x, *rest: x * torch.nan, "nan", "Your block returns NaN or infinity"),
     "too large": (
