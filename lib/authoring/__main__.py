@@ -55,13 +55,13 @@ def _check(project: Project, options: argparse.Namespace) -> int:
 
 def _address(project: Project, options: argparse.Namespace) -> int:
     from .address import write_address
-    from .build import restamp
+    from .build import update_shared_cells
 
     address = write_address(project, options.url)
     print(f"address: {address.url}")
     if not address.colab:
         print("no links to Colab: it opens notebooks from github.com alone")
-    return _report(restamp(project, project.outlines()))
+    return _report(update_shared_cells(project, project.outlines()))
 
 
 def _copies(project: Project, options: argparse.Namespace) -> int:
@@ -97,9 +97,9 @@ def _site(project: Project, options: argparse.Namespace) -> int:
 
 
 def _single(project: Project, options: argparse.Namespace) -> int:
-    from .bundle import write_singles
+    from .bundle import write_bundles
 
-    return _report(write_singles(project, options.notebooks, options.out or project.root / "single"))
+    return _report(write_bundles(project, options.notebooks, options.out or project.root / "single"))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -12,7 +12,7 @@ from .address import read_address
 from .execute import execute
 from .problem import BuildError, BuildErrors, Problem, collecting_errors
 from .project import Outline, Project
-from .readme_table import stamp_readme
+from .readme_table import update_readme
 
 
 def build(project: Project, numbers: list[str], run: bool = True, say: Callable[[str], None] = print) -> list[str]:
@@ -29,13 +29,13 @@ def build(project: Project, numbers: list[str], run: bool = True, say: Callable[
             with collecting_errors(failures):
                 build_one(project, outlines, outline, run)
                 say(f"{outline.stem}  {time.perf_counter() - start:.1f} s")
-    for path in orphans(project):
+    for path in find_orphans(project):
         path.unlink()
         say(f"removed {project.show(path)}: its source is gone")
-    if glossary.table(project).exists():
+    if glossary.glossary_path(project).exists():
         with collecting_errors(failures):
             glossary_page.build(project, outlines)
-    failures += restamp(project, outlines)
+    failures += update_shared_cells(project, outlines)
     return list(dict.fromkeys(map(str, failures)))
 
 
@@ -52,7 +52,7 @@ def build_one(project: Project, outlines: list[Outline], outline: Outline, run: 
         notebook.write(built, path, project.show(path))
 
 
-def restamp(project: Project, outlines: list[Outline]) -> list[Problem | BuildError]:
+def update_shared_cells(project: Project, outlines: list[Outline]) -> list[Problem | BuildError]:
     """Renew the stamped cells of the built lessons, and only those: nothing is run. Returns what went wrong."""
     failures: list[Problem | BuildError] = []
     address = read_address(project)
@@ -62,15 +62,15 @@ def restamp(project: Project, outlines: list[Outline]) -> list[Problem | BuildEr
             if path.exists():
                 with collecting_errors(failures):
                     built = notebook.read(path, project.show(path))
-                    notebook.put_stamps(built, address, outlines, outline, language)
-                    project.write(path, notebook.text(built))
+                    notebook.set_shared_cells(built, address, outlines, outline, language)
+                    project.write(path, notebook.to_text(built))
     for language in LANGUAGES:
         with collecting_errors(failures):
-            stamp_readme(project, outlines, language)
+            update_readme(project, outlines, language)
     return failures
 
 
-def orphans(project: Project) -> list[Path]:
+def find_orphans(project: Project) -> list[Path]:
     """Built notebooks whose source is gone. A reader's copy of a lesson names another source, and is left alone."""
     sources, found = {path.stem for path in project.sources.iterdir()}, []
     for language in LANGUAGES:

@@ -20,14 +20,14 @@ from blocklab_course.i18n import LANGUAGES, Text
 from blocklab_course.lessons.catalog import LESSONS, ORDER, manifest_of
 
 from . import bundle_unpacking, font, notebook, stamped_cells
-from .copies import as_copied
+from .copies import prepare_copy
 from .files import write_text
 from .problem import BuildError, Problem, collecting_errors
 from .project import Project
 
-LARGEST = 1_500_000  # bytes of a file
-WIDE = 1_000  # characters of a line of the payload: an editor stumbles over one of a million
-ENDINGS = {".py", ".js", ".css", ".csv", ".txt", ".npz", ".jpg"}  # of the package; the font is cut
+MAX_BYTES = 1_500_000  # bytes of a file
+LINE_LENGTH = 1_000  # characters of a line of the payload: an editor stumbles over one of a million
+SUFFIXES = {".py", ".js", ".css", ".csv", ".txt", ".npz", ".jpg"}  # of the package; the font is cut
 PACKAGES = ("blocklab", "blocklab_course")
 LICENCES = ("LICENSE", "LICENSE-TEXTS")
 _CALLED = re.compile(r'"(\w+)"|\b(\w+)=')  # an exercise: check("rms_norm", …), plug_in(rms_norm=…)
@@ -35,22 +35,22 @@ _CALLED = re.compile(r'"(\w+)"|\b(\w+)=')  # an exercise: check("rms_norm", …)
 TITLE = Text(
     en="Set-up: this cell holds the package that the lesson needs", zh="准备：这个单元格里有这一课要用的软件包"
 )
-OLD = Text(
+PYTHON_TOO_OLD = Text(
     en="This lesson needs Python {least} or newer, this is Python {here}.",
     zh="这一课需要 Python {least} 或更新的版本，现在用的是 Python {here}。",
 )
-ANOTHER = Text(
+OTHER_VERSION_LOADED = Text(
     en="This kernel has loaded another blocklab already: {there}. Restart the kernel, then run this cell first.",
     zh="这个内核已经加载了另一个 blocklab：{there}。请重启内核，然后先运行这个单元格。",
 )
-FAILED = Text(
+CANNOT_UNPACK = Text(
     en="The package in this cell could not be unpacked: {why}. It needs {need:.1f} MB in the temporary folder. If the "
     "file is damaged, get it once more.",
     zh="无法解压这个单元格里的软件包：{why}。临时文件夹里要有 {need:.1f} MB 空间；如果是文件损坏了，请重新获取。",
 )
 
 
-def write_singles(project: Project, paths: list[Path], out: Path, say: Callable[[str], None] = print) -> list:
+def write_bundles(project: Project, paths: list[Path], out: Path, say: Callable[[str], None] = print) -> list:
     """Write built lessons (all if none) to a folder, each as one file; the result says what went wrong."""
     paths = paths or [path for language in LANGUAGES for path in sorted(project.notebooks(language).glob("*.ipynb"))]
     failures: list[Problem | BuildError] = []
@@ -60,34 +60,34 @@ def write_singles(project: Project, paths: list[Path], out: Path, say: Callable[
             if "blocklab" not in lesson.metadata:
                 raise BuildError(f"{path}: is not a built lesson, such as notebooks/en/02_norm_axes.ipynb")
             name = f"{lesson.metadata.blocklab.language}/{path.name}"
-            text = single(project, lesson)
+            text = bundle_lesson(project, lesson)
             size = len(text.encode("utf-8"))
-            if size > LARGEST:
-                raise BuildError(f"{name}: {size / 1e6:.2f} MB as one file; the limit is {LARGEST / 1e6:.1f} MB")
+            if size > MAX_BYTES:
+                raise BuildError(f"{name}: {size / 1e6:.2f} MB as one file; the limit is {MAX_BYTES / 1e6:.1f} MB")
             write_text(out / name, text, str(out / name))
             say(f"{name}  {size / 1e6:.2f} MB")
     return failures
 
 
-def single(project: Project, lesson: NotebookNode) -> str:
+def bundle_lesson(project: Project, lesson: NotebookNode) -> str:
     """What stands in the file. A page without code, which needs nothing, stays as it is."""
     for cell in lesson.cells:
         if cell.id == stamped_cells.SETUP:
-            cell.source = setup(project, lesson)
-    return as_copied(notebook.text(lesson).encode("utf-8")).decode("utf-8")
+            cell.source = first_cell(project, lesson)
+    return prepare_copy(notebook.to_text(lesson).encode("utf-8")).decode("utf-8")
 
 
-def setup(project: Project, lesson: NotebookNode) -> str:
+def first_cell(project: Project, lesson: NotebookNode) -> str:
     """The first code cell: it brings the package along, and begins."""
     language = lesson.metadata.blocklab.language
-    files = contents(project, lesson)
-    tar = packed(files)
-    least = least_python(project)
+    files = collect_files(project, lesson)
+    tar = pack(files)
+    least = minimum_python(project)
     need = sum(map(len, files.values())) / 1e6
-    texts = {"old": OLD, "another": ANOTHER, "failed": FAILED}
+    texts = {"old": PYTHON_TOO_OLD, "another": OTHER_VERSION_LOADED, "failed": CANNOT_UNPACK}
     filled = {"least": least, "need": need, "here": "{here}", "there": "{there}", "why": "{why}"}
     said = {name: getattr(text, language).format(**filled) for name, text in texts.items()}
-    payload = "\n".join(re.findall(f".{{1,{WIDE}}}", base64.b64encode(tar).decode("ascii")))
+    payload = "\n".join(re.findall(f".{{1,{LINE_LENGTH}}}", base64.b64encode(tar).decode("ascii")))
     return f"""# {getattr(TITLE, language)}
 {inspect.getsource(bundle_unpacking)}
 
@@ -104,13 +104,13 @@ from blocklab_course import begin
 begin("{language}")"""
 
 
-def least_python(project: Project) -> str:
+def minimum_python(project: Project) -> str:
     """The oldest Python that runs the lessons, such as 3.11."""
     settings = tomllib.loads(project.read(project.pyproject))
     return settings["project"]["requires-python"].removeprefix(">=")
 
 
-def packed(files: dict[str, bytes]) -> bytes:
+def pack(files: dict[str, bytes]) -> bytes:
     """A tar.xz that tells nothing of when, where and by whom it was made."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:xz", preset=9 | lzma.PRESET_EXTREME) as tar:
@@ -121,7 +121,7 @@ def packed(files: dict[str, bytes]) -> bytes:
     return out.getvalue()
 
 
-def contents(project: Project, lesson: NotebookNode) -> dict[str, bytes]:
+def collect_files(project: Project, lesson: NotebookNode) -> dict[str, bytes]:
     """What a lesson brings along, by name: the licences, and the package without what belongs to other lessons."""
     code = "\n".join(cell.source for cell in lesson.cells if cell.cell_type == "code")
     lib = project.root / "lib"
@@ -129,7 +129,7 @@ def contents(project: Project, lesson: NotebookNode) -> dict[str, bytes]:
     data = manifest_of(Path(lesson.metadata.blocklab.source).stem).data
     others |= {name for other in LESSONS for name in other.data} - {*data}
     paths = [path.relative_to(lib) for name in PACKAGES for path in (lib / name).rglob("*.*")]
-    paths = [path for path in paths if path.suffix in ENDINGS]
+    paths = [path for path in paths if path.suffix in SUFFIXES]
     files = {path.as_posix(): (lib / path).read_bytes() for path in paths if not others & {*path.parts}}
     manifests = (lib / "blocklab_course" / "lessons").glob("*/__init__.py")
     files |= {path.relative_to(lib).as_posix(): path.read_bytes() for path in manifests}
@@ -137,7 +137,7 @@ def contents(project: Project, lesson: NotebookNode) -> dict[str, bytes]:
     if lesson.metadata.blocklab.language == "zh":
         texts = [data.decode("utf-8") for name, data in files.items() if name.endswith((".py", ".csv"))]
         letters = {*"".join([*texts, *(cell.source for cell in lesson.cells)])}
-        files[font.FONT.relative_to(font.ROOT / "lib").as_posix()] = font.cut(letters)
+        files[font.FONT.relative_to(font.ROOT / "lib").as_posix()] = font.subset_for(letters)
     return files
 
 

@@ -9,25 +9,25 @@ import tarfile
 import tempfile
 
 
-class CannotBegin(Exception):
+class CannotStart(Exception):
     """Its text is all that a notebook shows of it."""
 
     def _render_traceback_(self):
         return [str(self)]
 
 
-def bring(python, said, name, payload):
+def unpack(python, said, name, payload):
     """Unpack the payload, a tar.xz in base64, and put it first among the places where Python looks for packages.
 
     It lies in a temporary folder until the kernel ends. Where the cell is run again, it is there already.
     """
     if sys.version_info < python:
-        raise CannotBegin(said["old"].format(here=sys.version.split()[0]))
+        raise CannotStart(said["old"].format(here=sys.version.split()[0]))
     if "blocklab" in sys.modules:
         there = getattr(sys.modules["blocklab"], "__file__", None) or "?"
         if name in there:
             return
-        raise CannotBegin(said["another"].format(there=there))
+        raise CannotStart(said["another"].format(there=there))
     try:
         folder = tempfile.mkdtemp(prefix=name)
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -35,5 +35,5 @@ def bring(python, said, name, payload):
             tar.extraction_filter = getattr(tarfile, "data_filter", None)
             tar.extractall(folder)
     except Exception as error:
-        raise CannotBegin(said["failed"].format(why=error)) from None
+        raise CannotStart(said["failed"].format(why=error)) from None
     sys.path.insert(0, folder)

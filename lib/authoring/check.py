@@ -3,17 +3,17 @@
 from blocklab_course.i18n import LANGUAGES
 
 from . import glossary_page
-from .build import orphans
+from .build import find_orphans
 from .glossary import Glossary, read_glossary
 from .lint.exercises import check_exercises
-from .lint.i18n import check_code, check_package
-from .lint.links import dead_links_of_lesson, dead_links_of_readme
-from .lint.parity import check_lesson
+from .lint.i18n import check_code_texts, check_package_texts
+from .lint.links import check_lesson_links, check_readme_links
+from .lint.parity import check_parity
 from .lint.staleness import check_code_length, check_notebooks
-from .lint.structure import check_form
+from .lint.structure import check_structure
 from .problem import BuildError, Problem, collecting_errors
 from .project import Outline, Project
-from .readme_table import stamped
+from .readme_table import render_readme
 from .source import read_lesson
 
 
@@ -31,12 +31,12 @@ def check(project: Project, numbers: list[str]) -> list[Problem | BuildError]:
         if outline.stem in chosen:
             with collecting_errors(problems):
                 lesson = read_lesson(project, outline.stem)
-                problems += check_lesson(lesson, glossary) + check_code(lesson, glossary)
-                problems += check_code_length(lesson) + check_exercises(lesson) + check_form(lesson)
-                problems += dead_links_of_lesson(project, lesson)
+                problems += check_parity(lesson, glossary) + check_code_texts(lesson, glossary)
+                problems += check_code_length(lesson) + check_exercises(lesson) + check_structure(lesson)
+                problems += check_lesson_links(project, lesson)
                 problems += check_notebooks(project, outlines, outline)
     if not numbers:
-        problems += check_package(project, glossary)
+        problems += check_package_texts(project, glossary)
         for language in LANGUAGES:
             with collecting_errors(problems):
                 problems += check_readme(project, outlines, language)
@@ -44,15 +44,15 @@ def check(project: Project, numbers: list[str]) -> list[Problem | BuildError]:
             with collecting_errors(problems):
                 problems += glossary_page.check(project, outlines, glossary)
         problems += [
-            Problem(project.show(path), None, None, "its source is gone; run: build") for path in orphans(project)
+            Problem(project.show(path), None, None, "its source is gone; run: build") for path in find_orphans(project)
         ]
     return list({str(problem): problem for problem in problems}.values())
 
 
 def check_readme(project: Project, outlines: list[Outline], language: str) -> list[Problem]:
     """The README holds the table of lessons, with the address of pyproject.toml, and no link leads nowhere."""
-    readme, wanted = project.readme(language), stamped(project, outlines, language)
-    problems = dead_links_of_readme(project, language)
+    readme, wanted = project.readme(language), render_readme(project, outlines, language)
+    problems = check_readme_links(project, language)
     if project.read(readme) != wanted:
         problems.append(Problem(project.show(readme), None, None, "the table of lessons is stale; run: build"))
     return problems

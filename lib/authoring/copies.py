@@ -11,7 +11,7 @@ from blocklab_course.workspace.files import atomic_write
 from blocklab_course.workspace.folder import PREDICTIONS_FILE, SOLUTIONS_FOLDER
 
 from .answers import as_bytes, carry_over
-from .hidden_outputs import without_hidden
+from .hidden_outputs import remove_hidden
 from .problem import BuildError
 from .project import Project
 
@@ -53,7 +53,7 @@ def _copy_missing(project: Project, mine: Path) -> tuple[int, int]:
             if copy.exists():
                 there += 1
             else:
-                atomic_write(copy, as_copied(lesson.read_bytes()))
+                atomic_write(copy, prepare_copy(lesson.read_bytes()))
                 added += 1
     return added, there
 
@@ -93,7 +93,7 @@ def _carry(old: Path, new: Path, shown: str, kept: str) -> list[str]:
     return said + [LEFT.format(old=kept, left=", ".join(left))] * bool(left)
 
 
-def as_copied(lesson: bytes) -> bytes:
+def prepare_copy(lesson: bytes) -> bytes:
     """A notebook whose panels are pictures, and which holds no answer to a prediction, until a kernel runs the cells.
 
     A front end that trusts a notebook looks for its widgets first, and where no kernel has made them it says so and
@@ -102,5 +102,5 @@ def as_copied(lesson: bytes) -> bytes:
     notebook = json.loads(lesson)
     outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
     left_out = [output["data"].pop(VIEW) for output in outputs if VIEW in output.get("data", {})]
-    left_out += without_hidden(notebook)
+    left_out += remove_hidden(notebook)
     return as_bytes(notebook) if left_out else lesson

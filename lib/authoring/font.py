@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 FONT = ROOT / "lib/blocklab_course/data/BlocklabSansSC.otf"
 FALLBACK = Path(matplotlib.get_data_path(), "fonts/ttf/DejaVuSans.ttf")
 
-SIGNS = (
+SYMBOL_RANGES = (
     (0x0020, 0x007E),  # printable ASCII
     (0x00A0, 0x00FF),  # Latin-1: ° ± ² ³ · × ÷ é ü
     (0x0370, 0x03FF),  # Greek
@@ -47,7 +47,7 @@ def gb2312_level_1() -> set[str]:
     return set("".join(cell.decode("gb2312", errors="ignore") for cell in cells))
 
 
-def used() -> set[str]:
+def characters_in_use() -> set[str]:
     """Every character of the lessons' sources and the package; no figure draws a pictogram."""
     files = {
         *ROOT.glob("notebooks/source/*.py"),
@@ -58,15 +58,15 @@ def used() -> set[str]:
     return {c for c in characters if c.isprintable() and c < "\U0001f000" and c not in PICTOGRAMS}
 
 
-def held(font: Path) -> set[str]:
+def read_characters(font: Path) -> set[str]:
     """The characters that have a glyph in a font file."""
     with TTFont(font, lazy=True) as opened:
         return set(map(chr, opened.getBestCmap()))
 
 
-def missing(characters: set[str]) -> set[str]:
+def find_missing(characters: set[str]) -> set[str]:
     """Those of `characters` that a figure would show as an empty box: neither in our font nor in its fallback."""
-    return characters - held(FONT) - held(FALLBACK)
+    return characters - read_characters(FONT) - read_characters(FALLBACK)
 
 
 def open_source(path: Path) -> TTFont:
@@ -96,8 +96,8 @@ def rename(font: TTFont) -> None:
         part.FontName = f"{postscript}-{part.FontName.rpartition('-')[2]}"
 
 
-def signs() -> set[str]:
-    return {chr(code) for first, last in SIGNS for code in range(first, last + 1)}
+def symbols() -> set[str]:
+    return {chr(code) for first, last in SYMBOL_RANGES for code in range(first, last + 1)}
 
 
 def subset(font: TTFont, characters: set[str]) -> None:
@@ -112,16 +112,16 @@ def subset(font: TTFont, characters: set[str]) -> None:
 def build(source: Path, target: Path) -> None:
     """Write the subset of `source` that holds all we draw; the same source gives the same bytes."""
     with open_source(source) as font:
-        subset(font, gb2312_level_1() | signs() | used())
+        subset(font, gb2312_level_1() | symbols() | characters_in_use())
         rename(font)
         font.save(target, reorderTables=True)
 
 
-def cut(characters: set[str]) -> bytes:
+def subset_for(characters: set[str]) -> bytes:
     """Our font with the signs and of all others these characters alone."""
     out = BytesIO()
     with open_source(FONT) as font:
-        subset(font, signs() | characters)
+        subset(font, symbols() | characters)
         font.save(out, reorderTables=True)
     return out.getvalue()
 
@@ -131,6 +131,6 @@ if __name__ == "__main__":
     if not source.exists():
         sys.exit(f"{source}: no such font. Debian and Ubuntu: apt install fonts-noto-cjk, or name a file.")
     build(source, FONT)
-    print(f"{FONT.relative_to(ROOT)}: {len(held(FONT)):,} characters, {FONT.stat().st_size / 2**20:.2f} MiB")
-    if tofu := missing(used()):
+    print(f"{FONT.relative_to(ROOT)}: {len(read_characters(FONT)):,} characters, {FONT.stat().st_size / 2**20:.2f} MiB")
+    if tofu := find_missing(characters_in_use()):
         sys.exit(f"in neither {FAMILY} nor DejaVu Sans: {' '.join(sorted(tofu))}")

@@ -30,7 +30,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Unused:
+class AvoidedWord:
     """A word (regular expression) that texts in one language do not use, and what to write.
 
     The twin's word `unless` (regular expression) excuses it. `before` is the lesson from which on it is used.
@@ -66,7 +66,7 @@ class Glossary:
 
     terms: tuple[Term, ...] = ()
     asks: tuple[tuple[str, str], ...] = ()
-    unused: tuple[Unused, ...] = ()
+    unused: tuple[AvoidedWord, ...] = ()
     once: tuple[str, ...] = ()
 
     def wrong_terms(self, en: str, zh: str, lesson: int | None) -> list[tuple[str, str]]:
@@ -81,17 +81,17 @@ class Glossary:
         return found + [wrong for unused in self.unused if (wrong := unused.found(texts, lesson))]
 
 
-def table(project: Project) -> Path:
+def glossary_path(project: Project) -> Path:
     return project.sources / "glossary.toml"
 
 
 def read_glossary(project: Project) -> Glossary:
     """The whole list; a repository that has none asks for no words. Raises Faults for every row of another form."""
-    if not table(project).exists():
+    if not glossary_path(project).exists():
         return Glossary()
-    file = project.show(table(project))
+    file = project.show(glossary_path(project))
     try:
-        content = tomllib.loads(project.read(table(project)))
+        content = tomllib.loads(project.read(glossary_path(project)))
     except tomllib.TOMLDecodeError as error:
         raise BuildErrors(Problem(file, None, None, f"is no TOML: {error}")) from None
     rows = content.pop("term", [])
@@ -150,6 +150,6 @@ def _glossary(terms: list[dict], rules: list[dict]) -> Glossary:
     )
 
 
-def _unused(row: dict, before: int | None) -> Unused:
+def _unused(row: dict, before: int | None) -> AvoidedWord:
     [language] = row.keys() & set(LANGUAGES)
-    return Unused(language, row[language], row["write"], row.get("unless"), before)
+    return AvoidedWord(language, row[language], row["write"], row.get("unless"), before)

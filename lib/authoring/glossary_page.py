@@ -6,8 +6,8 @@ from nbformat.v4 import new_markdown_cell
 from blocklab_course.i18n import LANGUAGES
 
 from . import notebook
-from .glossary import Glossary, Term, read_glossary, table
-from .lint.i18n import Wording, check_wording
+from .glossary import Glossary, Term, glossary_path, read_glossary
+from .lint.i18n import CodeText, check_code_text
 from .problem import Problem
 from .project import Outline, Project
 
@@ -32,7 +32,7 @@ def compose(terms: tuple[Term, ...], outlines: list[Outline], language: str) -> 
             lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
             heading = f"## [{outline.titles[language]}]({outline.stem}.ipynb)"
             cells.append(new_markdown_cell(f"{heading}\n\n{lines}", id=f"lesson-{outline.number}"))
-    return notebook.of_cells(cells, language, f"notebooks/source/{STEM}.toml")
+    return notebook.make_notebook(cells, language, f"notebooks/source/{STEM}.toml")
 
 
 def _row(term: Term, language: str) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ def build(project: Project, outlines: list[Outline]) -> None:
 
 def check(project: Project, outlines: list[Outline], glossary: Glossary) -> list[Problem]:
     """Both languages say the same, no word stands twice, every lesson exists, and the pages are those of the table."""
-    terms, file = glossary.terms, project.show(table(project))
+    terms, file = glossary.terms, project.show(glossary_path(project))
     lessons = {outline.number for outline in outlines}
     problems = []
     for language in LANGUAGES:
@@ -59,12 +59,12 @@ def check(project: Project, outlines: list[Outline], glossary: Glossary) -> list
             Problem(file, None, w, "stands twice in the table") for w in sorted(set(words)) if words.count(w) > 1
         ]
         path = project.notebook(language, STEM)
-        wanted = notebook.text(compose(terms, outlines, language))
+        wanted = notebook.to_text(compose(terms, outlines, language))
         if not path.exists() or project.read(path) != wanted:
             problems.append(Problem(project.show(path), None, None, "is not that of the table; run: build"))
     for term in terms:
         if f"{term.lesson:02d}" not in lessons:
             problems.append(Problem(file, None, term.words["en"], f"there is no lesson {term.lesson:02d}"))
-        wording = Wording(0, term.meanings["en"], term.meanings["zh"])
-        problems += check_wording(wording, file, term.words["en"], None, glossary)
+        wording = CodeText(0, term.meanings["en"], term.meanings["zh"])
+        problems += check_code_text(wording, file, term.words["en"], None, glossary)
     return problems

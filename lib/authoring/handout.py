@@ -17,7 +17,7 @@ from blocklab_course.i18n import LANGUAGES, use_language
 from blocklab_course.progress.questions import CLOSING, closing_questions, section
 
 from . import notebook, stamped_cells
-from .lint.markdown import unfolded
+from .lint.markdown import strip_details
 from .problem import BuildError
 from .project import Outline, Project
 from .site.markdown import html
@@ -31,32 +31,32 @@ SMALLEST = 0.75  # of the letters, which are then 7 points tall; a longer handou
 ROOM = '\n\n<div class="room"></div>'
 
 
-def page(lesson: NotebookNode, language: str, name: str) -> str:
+def render_handout(lesson: NotebookNode, language: str, name: str) -> str:
     """The handout of a built lesson, as HTML. Raises PublishError for a lesson that lacks one of its parts."""
     try:
-        closing = "\n\n".join(paragraphs(lesson, CLOSING[language]))
+        closing = "\n\n".join(section_paragraphs(lesson, CLOSING[language]))
         asked = (question.asked for question in closing_questions([closing], language))
         texts = [
             next(cell.source for cell in lesson.cells if cell.id not in stamped_cells.IDS),
-            prediction(lesson),
-            "\n\n".join(paragraphs(lesson, EXERCISE[language])),
+            prediction_with_picture(lesson),
+            "\n\n".join(section_paragraphs(lesson, EXERCISE[language])),
             "\n\n".join([CLOSING[language], *(f"{number}. {one}{ROOM}" for number, one in enumerate(asked, 1))]),
-            "\n\n".join(paragraphs(lesson, IN_SHORT[language])),
+            "\n\n".join(section_paragraphs(lesson, IN_SHORT[language])),
         ]
     except BuildError as error:
         raise BuildError(f"{name} ({language}): {error}") from None
     with use_language(language):
-        body = "".join(html(LINK.sub(r"\1", unfolded(text))) for text in texts)
+        body = "".join(html(LINK.sub(r"\1", strip_details(text))) for text in texts)
     style = files(__package__).joinpath("handout.css").read_text("utf-8")
     return render("handout.html", language=language, title=name, style=Markup(style), body=Markup(body))
 
 
-def asked_for(lesson: NotebookNode, language: str) -> bool:
+def has_handout(lesson: NotebookNode, language: str) -> bool:
     """Whether a lesson gets a handout: it asks closing questions."""
     return any(CLOSING[language] in cell.source for cell in lesson.cells)
 
 
-def paragraphs(lesson: NotebookNode, start: str) -> list[str]:
+def section_paragraphs(lesson: NotebookNode, start: str) -> list[str]:
     """The paragraphs of the section whose first line begins like this. Raises PublishError if there is none."""
     found = section((cell.source for cell in lesson.cells if cell.cell_type == "markdown"), start)
     if found is None:
@@ -64,7 +64,7 @@ def paragraphs(lesson: NotebookNode, start: str) -> list[str]:
     return found.split("\n\n")
 
 
-def prediction(lesson: NotebookNode) -> str:
+def prediction_with_picture(lesson: NotebookNode) -> str:
     """The text above the first panel that asks for a guess, and its saved picture. Raises PublishError."""
     for text, panel in pairwise(lesson.cells):
         for output in panel.get("outputs", ()) if "guess" in panel.metadata.get("tags", ()) else ():
@@ -86,10 +86,10 @@ def write_handouts(project: Project, outlines: list[Outline], folder: Path, brow
         for language in LANGUAGES:
             path = project.notebook(language, outline.stem)
             lesson = notebook.read(path, project.show(path))
-            if not asked_for(lesson, language):
+            if not has_handout(lesson, language):
                 continue
             file = folder / f"{outline.stem}_{language}.html"
-            file.write_text(page(lesson, language, outline.titles[language]), encoding="utf-8")
+            file.write_text(render_handout(lesson, language, outline.titles[language]), encoding="utf-8")
             paper.goto(file.resolve().as_uri())
             height = paper.evaluate("document.documentElement.scrollHeight")
             scale = max(SMALLEST, min(1, PRINTED[1] / height))

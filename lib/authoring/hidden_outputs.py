@@ -7,7 +7,7 @@ still held to what the build has shown.
 import copy
 
 TAG = "answer"
-ROOM, PLACE = "blocklab", "sealed"  # where they lie in the metadata
+METADATA_KEY, HIDDEN_KEY = "blocklab", "sealed"  # where they lie in the metadata
 
 
 def hide(notebook: dict) -> dict:
@@ -15,7 +15,7 @@ def hide(notebook: dict) -> dict:
     notebook = copy.deepcopy(notebook)
     for cell in notebook["cells"]:
         if cell.get("outputs") and TAG in cell["metadata"].get("tags", ()):
-            cell["metadata"].setdefault(ROOM, {})[PLACE] = cell["outputs"]
+            cell["metadata"].setdefault(METADATA_KEY, {})[HIDDEN_KEY] = cell["outputs"]
             cell["outputs"] = []
     return notebook
 
@@ -27,17 +27,17 @@ def reveal(notebook: dict) -> None:
             cell["outputs"] = _take_out(cell)
 
 
-def without_hidden(notebook: dict) -> list:
+def remove_hidden(notebook: dict) -> list:
     """Take the sealed outputs out of a notebook, which holds them no longer."""
     return [_take_out(cell) for cell in _sealed(notebook)]
 
 
 def _sealed(notebook: dict) -> list[dict]:
-    return [cell for cell in notebook["cells"] if PLACE in cell["metadata"].get(ROOM, ())]
+    return [cell for cell in notebook["cells"] if HIDDEN_KEY in cell["metadata"].get(METADATA_KEY, ())]
 
 
 def _take_out(cell: dict) -> list:
-    outputs = cell["metadata"][ROOM].pop(PLACE)
-    if not cell["metadata"][ROOM]:
-        del cell["metadata"][ROOM]
+    outputs = cell["metadata"][METADATA_KEY].pop(HIDDEN_KEY)
+    if not cell["metadata"][METADATA_KEY]:
+        del cell["metadata"][METADATA_KEY]
     return outputs

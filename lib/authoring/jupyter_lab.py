@@ -7,7 +7,7 @@ from typing import Any
 import nbformat
 from playwright.sync_api import Locator, Page
 
-from authoring.jupyter_server import LAB, serving
+from authoring.jupyter_server import LAB, serve
 
 BETWEEN_LOOKS = 50  # milliseconds
 KERNEL_IS_IDLE = """() => {
@@ -56,12 +56,12 @@ CHANGED = f"""([slider, before]) => {{
 }}"""
 
 
-def jupyter_lab(notebooks: Path, home: Path) -> AbstractContextManager[str]:
+def serve_lab(notebooks: Path, home: Path) -> AbstractContextManager[str]:
     """Serve a folder of notebooks and yield the address, as in address.format(path="x.ipynb").
 
     Settings, runtime files and history are under `home`.
     """
-    return serving(LAB, notebooks, home)
+    return serve(LAB, notebooks, home)
 
 
 def write_notebook(path: Path, cells: list[str]) -> None:
@@ -108,7 +108,7 @@ def save(page: Page) -> None:
     page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
 
 
-def errors(page: Page) -> list[str]:
+def list_errors(page: Page) -> list[str]:
     """The errors that stand in the notebook's outputs, but for those of cells that are there to show one."""
     return page.evaluate(ERRORS)
 
@@ -118,17 +118,17 @@ def wait_for_panels(page: Page) -> None:
     wait_until(page, PANELS_ARE_ALIVE)
 
 
-def seen(slider: Locator) -> dict[str, str | int]:
+def read_panel(slider: Locator) -> dict[str, str | int]:
     """The line under the picture of a slider, and a number of the picture that changes with it."""
     return slider.evaluate(SEEN)
 
 
-def sliders(page: Page) -> Locator:
+def find_sliders(page: Page) -> Locator:
     """All sliders of the page's panels, and what is dragged in their pictures."""
     return page.locator(".blocklab-panel :is(input[type=range], [role=slider]):visible")
 
 
-def skip_guesses(page: Page) -> None:
+def skip_predictions(page: Page) -> None:
     """Let every panel move whose question has not been answered."""
     skips = page.locator(".blocklab-skip:visible")
     while skips.count():
@@ -145,4 +145,4 @@ def press_arrow(slider: Locator) -> None:
 def wait_for_change(page: Page, slider: Locator, before: dict[str, str | int]) -> dict[str, str | int]:
     """Wait until the panel of a slider shows another picture or line, decoded, and return what it shows then."""
     wait_until(page, CHANGED, arg=[slider.element_handle(), before])
-    return seen(slider)
+    return read_panel(slider)

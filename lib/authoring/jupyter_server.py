@@ -45,7 +45,7 @@ NOTEBOOK_6 = Program("notebook", ("--allow-root", *OF_NOTEBOOK_6), "notebooks/{p
 
 
 @contextmanager
-def serving(
+def serve(
     program: Program,
     folder: Path,
     home: Path,

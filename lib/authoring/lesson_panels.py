@@ -28,7 +28,7 @@ def code_cells(source: Path) -> list[tuple[str, list[str], dict[str, Any]]]:
     return [(cell.source, list(cell.tags), cell.base) for cell in cells]
 
 
-def scored(generator: torch.Generator, *_run) -> float:
+def random_accuracy(generator: torch.Generator, *_run) -> float:
     """An accuracy in percent, made up."""
     return 60 + 40 * torch.rand((), generator=generator).item()
 
@@ -38,12 +38,12 @@ def scored(generator: torch.Generator, *_run) -> float:
 STAND_INS = {
     "04_small_batches": {
         "trained": lambda *_run: None,
-        "accuracy": partial(scored, torch.Generator().manual_seed(0)),
+        "accuracy": partial(random_accuracy, torch.Generator().manual_seed(0)),
     }
 }
 
 
-def panels(source: Path, stills: bool = False) -> dict[tuple[int, str], Panel]:
+def run_panels(source: Path, stills: bool = False) -> dict[tuple[int, str], Panel]:
     """Run what a lesson's panels need of its cells, and collect what panel cells end in, by their number and language.
 
     stills: also what other cells show of a panel that nothing moves; then all cells up to the last one are run, for
@@ -77,7 +77,7 @@ def panels(source: Path, stills: bool = False) -> dict[tuple[int, str], Panel]:
     return shown
 
 
-def opening_and_far(panel: Panel) -> Iterator[dict[str, Any]]:
+def default_and_extreme(panel: Panel) -> Iterator[dict[str, Any]]:
     """Where a panel opens, and the state in which every control stands at an end: what `move` takes."""
     yield {name: control.default for name, control in panel.controls.items()}
     yield {name: control.ends()[-1] for name, control in panel.controls.items()}

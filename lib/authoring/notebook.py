@@ -15,7 +15,7 @@ from blocklab_course.lessons.catalog import manifest_of
 from . import stamped_cells
 from .address import Address, read_address
 from .files import read_text, write_text
-from .hidden_outputs import ROOM, hide, reveal
+from .hidden_outputs import METADATA_KEY, hide, reveal
 from .problem import BuildErrors, Problem, shorten
 from .project import Outline, Project
 from .source import Code, Lesson, read_lesson
@@ -31,12 +31,12 @@ def compose(project: Project, outlines: list[Outline], here: Outline) -> dict[st
 
 def _compose(project: Project, lesson: Lesson, outlines: list[Outline], here: Outline, language: str) -> NotebookNode:
     cells = [_code(cell) if isinstance(cell, Code) else _text(cell, language) for cell in lesson.cells]
-    notebook = of_cells(cells, language, lesson.file)
-    put_stamps(notebook, read_address(project), outlines, here, language)
+    notebook = make_notebook(cells, language, lesson.file)
+    set_shared_cells(notebook, read_address(project), outlines, here, language)
     return notebook
 
 
-def of_cells(cells: list[NotebookNode], language: str, source: str) -> NotebookNode:
+def make_notebook(cells: list[NotebookNode], language: str, source: str) -> NotebookNode:
     """A notebook that says its language and the file it is built from."""
     metadata = {
         "blocklab": {"language": language, "source": source},
@@ -46,15 +46,17 @@ def of_cells(cells: list[NotebookNode], language: str, source: str) -> NotebookN
     return new_notebook(cells=cells, metadata=metadata, nbformat_minor=5)
 
 
-def put_stamps(notebook: NotebookNode, address: Address, outlines: list[Outline], here: Outline, language: str) -> None:
+def set_shared_cells(
+    notebook: NotebookNode, address: Address, outlines: list[Outline], here: Outline, language: str
+) -> None:
     """Give the notebook its stamped cells, or renew them. Outputs stay, and so does every other cell."""
     old = {cell.id: cell for cell in notebook.cells}
-    top = new_markdown_cell(stamped_cells.navigation(address, outlines, here, language), id=stamped_cells.TOP)
+    top = new_markdown_cell(stamped_cells.navigation_line(address, outlines, here, language), id=stamped_cells.TOP)
     setup = old.get(stamped_cells.SETUP) or new_code_cell(id=stamped_cells.SETUP)
     setup.metadata |= FOLDED
-    setup.source = stamped_cells.setup(address, language, manifest_of(here.stem).needs)
+    setup.source = stamped_cells.install_code(address, language, manifest_of(here.stem).needs)
     title, *rest = [cell for cell in notebook.cells if cell.id not in stamped_cells.IDS]
-    end = stamped_cells.closing(outlines, here, language)
+    end = stamped_cells.next_lesson_line(outlines, here, language)
     bottom = [new_markdown_cell(end, id=stamped_cells.BOTTOM)] if end else []
     notebook.cells = [title, top, setup, *rest, *bottom]
 
@@ -66,7 +68,7 @@ def _text(twins, language: str) -> NotebookNode:
 def _code(code: Code) -> NotebookNode:
     metadata = {"tags": list(code.tags)} if code.tags else {}
     if code.claims:
-        metadata |= {ROOM: {"claims": list(code.claims)}}
+        metadata |= {METADATA_KEY: {"claims": list(code.claims)}}
     if "solution" in code.tags:
         metadata |= FOLDED
     return new_code_cell(code.source, id=code.id, metadata=metadata)
@@ -88,14 +90,14 @@ def read(path: Path, shown: str = "") -> NotebookNode:
         raise BuildErrors(Problem(shown, line, None, f"is not a notebook: {shorten(str(error))}")) from None
 
 
-def text(notebook: NotebookNode) -> str:
+def to_text(notebook: NotebookNode) -> str:
     """What stands in the file of a notebook, in which the answers to predictions are sealed."""
     nbformat.validate(notebook)
     return nbformat.v4.writes(hide(notebook)) + "\n"
 
 
 def write(notebook: NotebookNode, path: Path, shown: str = "") -> None:
-    write_text(path, text(notebook), shown or path.as_posix())
+    write_text(path, to_text(notebook), shown or path.as_posix())
 
 
 def keep_outputs(new: NotebookNode, old: NotebookNode) -> None:

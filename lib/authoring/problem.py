@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-SHOWN = 100  # characters of a text that a message repeats
+MAX_SHOWN = 100  # characters of a text that a message repeats
 
 
 class BuildError(Exception):
@@ -50,6 +50,6 @@ def collecting_errors(found: list[Problem | BuildError]) -> Iterator[None]:
 
 def shorten(text: str) -> str:
     """The text on one line, cut to what a message can carry."""
-    words = " ".join(text[: 20 * SHOWN].split())  # the rest of a text of megabytes is not even looked at
+    words = " ".join(text[: 20 * MAX_SHOWN].split())  # the rest of a text of megabytes is not even looked at
     line = "".join(character if character.isprintable() else "�" for character in words)
-    return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"
+    return line if len(line) <= MAX_SHOWN else line[: MAX_SHOWN - 1] + "…"

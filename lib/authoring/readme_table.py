@@ -33,7 +33,7 @@ def site_line(address: Address, language: str) -> str:
     return text.format(link=f"[{name}]({address.pages}/{language}/index.html)" if address.pages else name)
 
 
-def table(address: Address, outlines: list[Outline], language: str) -> str:
+def lesson_table(address: Address, outlines: list[Outline], language: str) -> str:
     """One row a lesson: number, if it has one, title, links to it and to Colab in each language."""
     head = _HEAD[language] if address.colab else _HEAD[language][:4]
     rows = [head, ["---"] * len(head)]
@@ -44,7 +44,7 @@ def table(address: Address, outlines: list[Outline], language: str) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def stamped(project: Project, outlines: list[Outline], language: str) -> str:
+def render_readme(project: Project, outlines: list[Outline], language: str) -> str:
     """The README as it should read. Raises Faults for one that is missing, or without the two markers."""
     readme = project.readme(language)
     before, begin, rest = project.read(readme).partition(BEGIN)
@@ -53,9 +53,9 @@ def stamped(project: Project, outlines: list[Outline], language: str) -> str:
         raise BuildErrors(Problem(project.show(readme), None, None, f"wants a table between {BEGIN} and {END}"))
     address = read_address(project)
     before = _SITE.sub(lambda found: found[1] + site_line(address, language) + found[2], before)
-    return f"{before}{BEGIN}\n{table(address, outlines, language)}\n{END}{after}"
+    return f"{before}{BEGIN}\n{lesson_table(address, outlines, language)}\n{END}{after}"
 
 
-def stamp_readme(project: Project, outlines: list[Outline], language: str) -> None:
+def update_readme(project: Project, outlines: list[Outline], language: str) -> None:
     """Renew the table in a README. Raises PublishError for one that cannot be read or written."""
-    project.write(project.readme(language), stamped(project, outlines, language))
+    project.write(project.readme(language), render_readme(project, outlines, language))

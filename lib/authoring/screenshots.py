@@ -31,35 +31,35 @@ LOOK = f"""
 """The lessons' own font for Chinese words, wherever the picture is taken, and a little air around the panel."""
 
 
-def pushed(page: Page) -> list[Locator]:
+def show_poked_panel(page: Page) -> list[Locator]:
     """Lesson 02's main panel, one number of which is pushed."""
     cell = page.locator(".jp-CodeCell").filter(has_text="poke_one_number.panel()").first
     panel = cell.locator(".blocklab-panel:visible")  # its still is hidden beside it
-    jupyter_lab.skip_guesses(page)
+    jupyter_lab.skip_predictions(page)
     slider, box = panel.locator("input[type=range]").first, panel.locator("input[type=number]").first
-    before = jupyter_lab.seen(slider)
+    before = jupyter_lab.read_panel(slider)
     box.fill(PUSH)
     box.press("Enter")
     jupyter_lab.wait_for_change(page, slider, before)
     return [panel]
 
 
-def answered(page: Page) -> list[Locator]:
+def show_chat(page: Page) -> list[Locator]:
     """The cells of lesson 15 that lead from the kept blocks to an answer."""
     return [page.locator(".jp-CodeCell").filter(has_text=text).first for text in CHAT]
 
 
-SHOTS = {"02_norm_axes": pushed, "15_your_model": answered}
+SHOTS = {"02_norm_axes": show_poked_panel, "15_your_model": show_chat}
 
 
-def shoot(folder: Path) -> None:
+def take_screenshots(folder: Path) -> None:
     """Write lesson_NN_LANGUAGE.png of these lessons, once in each language; every block is kept when they run."""
     with tempfile.TemporaryDirectory() as temporary:
         mine = Path(temporary) / "my"
         for language in LANGUAGES:
             shutil.copytree(ROOT / "notebooks" / language, mine / language)
         save_solutions(mine)
-        with chromium() as browser, jupyter_lab.jupyter_lab(mine, Path(temporary) / "home") as address:
+        with chromium() as browser, jupyter_lab.serve_lab(mine, Path(temporary) / "home") as address:
             for lesson, show in SHOTS.items():
                 for language in LANGUAGES:
                     page = browser.new_page(viewport={"width": 1360, "height": 1000}, device_scale_factor=2)
@@ -69,11 +69,11 @@ def shoot(folder: Path) -> None:
                     page.evaluate(f"document.fonts.load('1em \"{FAMILY}\"')")  # words drawn before stay as they are
                     jupyter_lab.run_all(page)
                     jupyter_lab.wait_for_panels(page)
-                    stacked(show(page)).save(folder / f"lesson_{lesson[:2]}_{language}.png")
+                    stack(show(page)).save(folder / f"lesson_{lesson[:2]}_{language}.png")
                     page.close()
 
 
-def stacked(shown: list[Locator]) -> Image.Image:
+def stack(shown: list[Locator]) -> Image.Image:
     """What is shown at some places of a page, one below the other."""
     pictures = []
     for place in shown:
@@ -90,4 +90,4 @@ def stacked(shown: list[Locator]) -> Image.Image:
 if __name__ == "__main__":
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
         sys.exit(f"usage: python -m authoring.screenshots FOLDER (an existing one), got {sys.argv[1:]}")
-    shoot(Path(sys.argv[1]))
+    take_screenshots(Path(sys.argv[1]))

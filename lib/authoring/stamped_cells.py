@@ -29,7 +29,7 @@ _NO_ADDRESS = {
 PANELS = {"anywidget": "anywidget", "psygnal": "psygnal"}
 
 
-def setup(address: Address, language: str, needs: Collection[str] = ()) -> str:
+def install_code(address: Address, language: str, needs: Collection[str] = ()) -> str:
     """The first code cell: it finds the package, or says in one line that it is missing.
 
     The one of the whole project around the lesson goes first: it fits the lesson, and what is installed may be of
@@ -82,7 +82,7 @@ def _on_colab(address: Address, needs: Collection[str]) -> str:
 """
 
 
-def navigation(address: Address, outlines: list[Outline], here: Outline, language: str) -> str:
+def navigation_line(address: Address, outlines: list[Outline], here: Outline, language: str) -> str:
     """One line under the title: the other language, the lessons before and after, Colab."""
     other = {"en": "zh", "zh": "en"}[language]
     before, after = _neighbours(outlines, here)
@@ -95,7 +95,7 @@ def navigation(address: Address, outlines: list[Outline], here: Outline, languag
     return " · ".join(part for part in parts if part)
 
 
-def closing(outlines: list[Outline], here: Outline, language: str) -> str | None:
+def next_lesson_line(outlines: list[Outline], here: Outline, language: str) -> str | None:
     """The last line: the next lesson, if there is one."""
     _, after = _neighbours(outlines, here)
     return after and f"{_NEXT[language]}[{after.titles[language]}]({after.stem}.ipynb)"

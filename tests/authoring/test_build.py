@@ -16,9 +16,9 @@ from authoring import notebook
 from authoring.__main__ import main
 from authoring.address import Address
 from authoring.check import check
-from authoring.copies import as_copied
+from authoring.copies import prepare_copy
 from authoring.project import Project
-from authoring.stamped_cells import setup
+from authoring.stamped_cells import install_code
 from blocklab import __version__
 
 pytestmark = pytest.mark.exhaustive
@@ -333,7 +333,7 @@ def test_colab_takes_the_release_it_was_built_with_and_else_what_there_is(projec
 
 
 def test_what_is_beside_the_package_is_installed_by_itself_where_it_is_missing(project):
-    source = setup(Address("https://github.com/carol/demo"), "en", ["glassllm"])
+    source = install_code(Address("https://github.com/carol/demo"), "en", ["glassllm"])
     weights = "install -q --no-deps glassllm"
     assert run_cell(source, {"google.colab", "blocklab", *BESIDE}, project.root).splitlines() == [weights, "en"]
     said = run_cell(source, {"google.colab", *BESIDE, "glassllm"}, project.root, [WHEEL]).splitlines()
@@ -435,7 +435,7 @@ def test_an_answer_is_sealed_in_the_file_and_open_to_whoever_checks_it(predicted
     assert cells(predicted)[cell.id].outputs[0].text == "3.0\n"
     assert "blocklab" not in cells(predicted)[cell.id].metadata
     assert found(predicted) == []
-    assert "3.0" not in as_copied(predicted.notebook("zh", "01_means").read_bytes()).decode()
+    assert "3.0" not in prepare_copy(predicted.notebook("zh", "01_means").read_bytes()).decode()
 
 
 def test_a_run_is_held_to_the_sealed_answer(predicted):

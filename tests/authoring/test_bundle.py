@@ -111,7 +111,7 @@ def test_of_another_blocklab_that_the_kernel_has_loaded_it_says_where_that_lies(
     (tmp_path / "blocklab").mkdir()
     (tmp_path / "blocklab" / "__init__.py").touch()
     begun = Begun(cells["zh"], tmp_path, "import blocklab", PYTHONPATH=str(tmp_path))
-    assert begun.error == bundle.ANOTHER.zh.format(there=tmp_path / "blocklab" / "__init__.py")
+    assert begun.error == bundle.OTHER_VERSION_LOADED.zh.format(there=tmp_path / "blocklab" / "__init__.py")
     assert (begun.out, begun.left) == ("", [])
 
 
@@ -134,7 +134,7 @@ def line(text, language):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_full_disk_is_one_line_and_nothing_is_left(language, cells, tmp_path):
     begun = Begun(cells[language], tmp_path, FULL_DISK)
-    assert begun.error.startswith(line(bundle.FAILED, language))
+    assert begun.error.startswith(line(bundle.CANNOT_UNPACK, language))
     assert "{" not in begun.error
     assert (begun.out, begun.left) == ("", [])
 
@@ -154,7 +154,7 @@ def test_a_damaged_payload_is_named_and_nothing_is_left(damage, cells, tmp_path)
     changed = payload[:middle] + ("A" if payload[middle] != "A" else "B") + payload[middle + 1 :]
     payload = changed if damage == "changed" else payload[:middle]
     begun = Begun(head + quotes + payload + end + tail, tmp_path)
-    assert begun.error.startswith(line(bundle.FAILED, "zh"))
+    assert begun.error.startswith(line(bundle.CANNOT_UNPACK, "zh"))
     assert (begun.out, begun.left) == ("", [])
 
 
@@ -196,7 +196,7 @@ def test_the_exercise_of_another_lesson_is_told_where_it_is(files, bare, tmp_pat
 
 
 def test_a_notebook_shows_the_line_alone():
-    assert bundle_unpacking.CannotBegin("Why.")._render_traceback_() == ["Why."]
+    assert bundle_unpacking.CannotStart("Why.")._render_traceback_() == ["Why."]
 
 
 # What stands in the file
@@ -212,7 +212,7 @@ def test_the_same_lesson_gives_the_same_bytes(files, tmp_path):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_but_for_its_folded_first_cell_it_is_a_learners_copy(language, files):
     alone, lesson = nbformat.read(files[language], 4), notebook.read(built(language, STEMS[language]))
-    assert files[language].stat().st_size <= bundle.LARGEST
+    assert files[language].stat().st_size <= bundle.MAX_BYTES
     assert [cell.source for cell in alone.cells if cell.id != stamped_cells.SETUP] == [
         cell.source for cell in lesson.cells if cell.id != stamped_cells.SETUP
     ]
@@ -224,7 +224,7 @@ def test_but_for_its_folded_first_cell_it_is_a_learners_copy(language, files):
 
 def test_a_page_without_code_says_what_it_said(tmp_path):
     page = built("en", "glossary")
-    assert bundle.write_singles(PROJECT, [page], tmp_path, say=[].append) == []
+    assert bundle.write_bundles(PROJECT, [page], tmp_path, say=[].append) == []
     assert nbformat.read(tmp_path / "en" / page.name, 4).cells == nbformat.read(page, 4).cells
 
 
@@ -242,7 +242,7 @@ def test_a_page_without_code_says_what_it_said(tmp_path):
     ],
 )
 def test_it_holds_the_rooms_whose_exercises_it_names(stem, rooms):
-    files = bundle.contents(PROJECT, notebook.read(built("en", stem)))
+    files = bundle.collect_files(PROJECT, notebook.read(built("en", stem)))
     found = {name.split("/")[2] for name in files if re.match(r"blocklab_course/lessons/\w+/exercises", name)}
     assert found == rooms
     assert {
@@ -256,18 +256,18 @@ def test_it_holds_the_rooms_whose_exercises_it_names(stem, rooms):
 def test_it_holds_the_room_of_a_picture_that_it_imports():
     lesson = notebook.read(built("en", "five_notes"))
     lesson.cells[-1] = nbformat.v4.new_code_cell("from blocklab_course.lessons.attention import saturation")
-    files = bundle.contents(PROJECT, lesson)
+    files = bundle.collect_files(PROJECT, lesson)
     assert "blocklab_course/lessons/attention/saturation.py" in files
     assert "blocklab_course/lessons/rms_norm/exercises/__init__.py" not in files
 
 
 def test_its_font_has_the_letters_of_the_lesson_and_few_others(tmp_path):
     lesson = notebook.read(built("zh", "07_positional_encoding"))
-    otf = bundle.contents(PROJECT, lesson)[f"blocklab_course/data/{font.FONT.name}"]
+    otf = bundle.collect_files(PROJECT, lesson)[f"blocklab_course/data/{font.FONT.name}"]
     (tmp_path / "cut.otf").write_bytes(otf)
-    held, whole = font.held(tmp_path / "cut.otf"), font.held(font.FONT)
+    held, whole = font.read_characters(tmp_path / "cut.otf"), font.read_characters(font.FONT)
     assert {*"".join(cell.source for cell in lesson.cells)} & whole <= held
-    assert font.signs() & whole <= held
+    assert font.symbols() & whole <= held
     assert len(otf) < font.FONT.stat().st_size / 4
     with TTFont(tmp_path / "cut.otf") as opened:
         assert opened["name"].getDebugName(1) == font.FAMILY
@@ -275,7 +275,7 @@ def test_its_font_has_the_letters_of_the_lesson_and_few_others(tmp_path):
 
 
 def test_english_lessons_hold_no_font():
-    assert f"blocklab_course/data/{font.FONT.name}" not in bundle.contents(
+    assert f"blocklab_course/data/{font.FONT.name}" not in bundle.collect_files(
         PROJECT, notebook.read(built("en", STEMS["en"]))
     )
 
@@ -287,7 +287,7 @@ def test_what_is_no_lesson_or_too_large_is_named_and_the_others_are_written(tmp_
     strange = tmp_path / "strange.ipynb"
     nbformat.write(nbformat.v4.new_notebook(), strange)
     paths = [strange, tmp_path / "none.ipynb", built("zh", "five_notes"), built("en", "glossary")]
-    monkeypatch.setattr(bundle, "LARGEST", 100_000)
+    monkeypatch.setattr(bundle, "MAX_BYTES", 100_000)
     command = ["--root", str(PROJECT.root), "single", *map(str, paths), "--out", str(tmp_path / "out")]
     assert main(command) == 1
     said = capsys.readouterr()

@@ -11,8 +11,8 @@ import pytest
 
 from authoring.__main__ import main
 from authoring.answers import carry_over
-from authoring.copies import VIEW, as_copied, copy_lessons
-from authoring.hidden_outputs import without_hidden
+from authoring.copies import VIEW, copy_lessons, prepare_copy
+from authoring.hidden_outputs import remove_hidden
 from authoring.project import Project
 from blocklab_course.i18n import LANGUAGES
 
@@ -65,13 +65,13 @@ def test_copies_are_the_lessons_without_widgets_and_hidden_answers(tmp_path):
         for cell in wanted.cells:
             for output in cell.get("outputs", []):
                 output.get("data", {}).pop(VIEW, None)
-        without_hidden(wanted)
+        remove_hidden(wanted)
         assert copy == wanted
 
 
 def test_a_notebook_with_nothing_to_leave_out_is_copied_byte_for_byte():
     glossary = (BUILT / "zh" / "glossary.ipynb").read_bytes()
-    assert as_copied(glossary) == glossary
+    assert prepare_copy(glossary) == glossary
 
 
 def test_copies_leave_what_is_there_and_add_what_is_new(project, capsys):

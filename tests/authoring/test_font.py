@@ -51,27 +51,27 @@ def test_level_1_of_gb2312_is_3755_hanzi():
 
 
 def test_font_holds_level_1():
-    assert font.gb2312_level_1() <= font.held(font.FONT)
+    assert font.gb2312_level_1() <= font.read_characters(font.FONT)
 
 
 def test_font_or_its_fallback_holds_every_character_in_use():
-    missing = font.missing(font.used())
+    missing = font.find_missing(font.characters_in_use())
     assert not missing, f"no glyph for {' '.join(sorted(missing))}: {REMEDY}"
 
 
 def test_every_hanzi_in_use_is_in_the_font_itself():
-    lacking = {c for c in font.used() - font.held(font.FONT) if "\u3400" <= c <= "\u9fff"}
+    lacking = {c for c in font.characters_in_use() - font.read_characters(font.FONT) if "\u3400" <= c <= "\u9fff"}
     assert not lacking, f"{' '.join(sorted(lacking))}: {REMEDY}"
 
 
 def test_strings_with_a_formula_need_no_fallback():
-    held = font.held(font.FONT)
+    held = font.read_characters(font.FONT)
     boxes = {where: sorted(set(text) - held - {"\n"}) for where, text in strings_with_formula()}
     assert not any(boxes.values()), f"in a string with $…$ only {font.FAMILY} is used: {boxes}"
 
 
 def test_a_character_outside_both_fonts_is_missing():
-    assert font.missing({"均", "⟨", RARE}) == {RARE}
+    assert font.find_missing({"均", "⟨", RARE}) == {RARE}
 
 
 def test_names_are_ours_and_licence_is_kept():

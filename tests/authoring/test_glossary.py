@@ -6,7 +6,7 @@ import pytest
 
 from authoring import glossary_page
 from authoring.glossary import read_glossary
-from authoring.lint.parity import check_lesson
+from authoring.lint.parity import check_parity
 from authoring.problem import BuildError
 from authoring.project import Outline, Project
 from authoring.source import BilingualText, Lesson
@@ -140,7 +140,7 @@ def test_a_word_may_be_too_early(project):
 def test_a_word_of_other_books_is_shown_once(project):
     write(project.root, ROW + RULES)
     twins = [BilingualText(f"top-{n}", n, "its", "均值（平均值）") for n in (1, 2)]
-    [problem] = check_lesson(Lesson("01_first", "01_first.py", tuple(twins)), read_glossary(project))
+    [problem] = check_parity(Lesson("01_first", "01_first.py", tuple(twins)), read_glossary(project))
     assert "平均值 stands 2 times in the lesson; once is enough" in str(problem)
 
 

@@ -7,7 +7,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from authoring import notebook
-from authoring.handout import page
+from authoring.handout import render_handout
 from authoring.problem import BuildError
 from authoring.project import Project
 from blocklab_course.progress.questions import CLOSING
@@ -44,7 +44,7 @@ def small_lesson():
 
 
 def test_a_handout_holds_the_questions_and_no_answer():
-    html = page(small_lesson(), "en", "01 Means")
+    html = render_handout(small_lesson(), "en", "01 Means")
     for wanted in ("01 Means", "How many move?", "Exercise: a mean", "How many?", "Which?", "A mean is a mean"):
         assert wanted in html
     for unwanted in ("Eleven", "Seven", "This one", "details", "See below", "Text between", "Going further", "More."):
@@ -53,7 +53,7 @@ def test_a_handout_holds_the_questions_and_no_answer():
 
 
 def test_pictures_and_formulas_are_in_the_page_and_need_no_network():
-    html = page(small_lesson(), "en", "01 Means")
+    html = render_handout(small_lesson(), "en", "01 Means")
     assert f"data:image/png;base64,{PIXEL}" in html
     assert 'alt="3 of 4 &lt; move"' in html
     assert html.count("<math") == 2
@@ -69,12 +69,12 @@ def test_what_is_missing_in_a_lesson_is_named(place, message):
     lesson = small_lesson()
     del lesson.cells[place]
     with pytest.raises(BuildError, match=re.escape(message)):
-        page(lesson, "en", "01 Means")
+        render_handout(lesson, "en", "01 Means")
 
 
 @pytest.mark.parametrize(("outline", "language"), LESSONS, ids=lambda x: getattr(x, "number", x))
 def test_every_lesson_gives_a_handout(outline, language):
-    html = page(notebook.read(PROJECT.notebook(language, outline.stem)), language, outline.titles[language])
+    html = render_handout(notebook.read(PROJECT.notebook(language, outline.stem)), language, outline.titles[language])
     assert html.count('class="room"') == 3
     assert html.count("data:image/png") == 1
     assert "$" not in html

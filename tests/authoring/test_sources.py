@@ -8,16 +8,16 @@ from demo_lessons import MEANS, edit, make_project
 from authoring.__main__ import main
 from authoring.address import Address, read_address
 from authoring.glossary import read_glossary
-from authoring.lint.i18n import check_code, check_package
+from authoring.lint.i18n import check_code_texts, check_package_texts
 from authoring.lint.markdown import read_prose
-from authoring.lint.parity import check_lesson, check_twins
+from authoring.lint.parity import check_pair, check_parity
 from authoring.lint.staleness import check_code_length
 from authoring.lint.typography import find_faults
 from authoring.problem import BuildError
 from authoring.project import Project, find_root
-from authoring.readme_table import table
+from authoring.readme_table import lesson_table
 from authoring.source import BilingualText, Code, read_lesson
-from authoring.stamped_cells import closing, navigation
+from authoring.stamped_cells import navigation_line, next_lesson_line
 
 WORDS = read_glossary(Project(Path(__file__).parents[2]))
 
@@ -34,7 +34,7 @@ def means(project):
 
 def messages(project, stem="01_means"):
     lesson = read_lesson(project, stem)
-    return [str(problem) for problem in check_lesson(lesson, WORDS) + check_code(lesson, WORDS)]
+    return [str(problem) for problem in check_parity(lesson, WORDS) + check_code_texts(lesson, WORDS)]
 
 
 # The source
@@ -132,9 +132,11 @@ def test_an_appendix_stands_behind_the_lessons_and_has_no_number(project, means)
     assert project.chosen([])[-1] == "all_means"
     assert read_lesson(project, "all_means").number is None
     here = Address("https://github.com/ada/lessons")
-    assert "|  | Appendix: Two means | [English](notebooks/en/all_means.ipynb)" in table(here, [*lessons, last], "en")
-    assert "[附录：两个均值 →](all_means.ipynb)" in navigation(here, [*lessons, last], lessons[1], "zh")
-    assert closing([*lessons, last], last, "en") is None
+    assert "|  | Appendix: Two means | [English](notebooks/en/all_means.ipynb)" in lesson_table(
+        here, [*lessons, last], "en"
+    )
+    assert "[附录：两个均值 →](all_means.ipynb)" in navigation_line(here, [*lessons, last], lessons[1], "zh")
+    assert next_lesson_line([*lessons, last], last, "en") is None
 
 
 def test_the_root_is_found_from_below_or_missed_with_a_message(project, tmp_path_factory):
@@ -195,7 +197,7 @@ def test_a_difference_between_twins_is_named(project, means, old, new, message):
     ],
 )  # fmt: skip
 def test_good_twins_are_left_in_peace(en, zh):
-    assert check_twins(BilingualText("top-1", 1, en, zh), "a.py", WORDS, 2) == []
+    assert check_pair(BilingualText("top-1", 1, en, zh), "a.py", WORDS, 2) == []
 
 
 def test_numbers_keep_their_signs_and_percents():
@@ -249,7 +251,7 @@ def test_typography_finds(line, part):
     ],
 )
 def test_typography_reads_markdown(text, part):
-    found = check_twins(BilingualText("top-1", 1, "", text), "a.py", WORDS)
+    found = check_pair(BilingualText("top-1", 1, "", text), "a.py", WORDS)
     assert any(part in problem.what for problem in found)
 
 
@@ -258,7 +260,7 @@ def test_typography_reads_markdown(text, part):
     ["**批量归一化**（BN）是 `x`，占 90%。", "是 x̂ = 2，见 $x$、`y`。", "15–20 分钟……", "BatchNorm", "“均值”——方差"],
 )
 def test_typography_leaves_good_lines_in_peace(line):
-    assert check_twins(BilingualText("top-1", 1, line, line), "a.py", WORDS) == []
+    assert check_pair(BilingualText("top-1", 1, line, line), "a.py", WORDS) == []
 
 
 @pytest.mark.parametrize(
@@ -344,7 +346,7 @@ def test_texts_and_hints_of_the_package_are_read(project, words):
     module = project.root / "lib" / "blocklab_course" / "figures" / "cells.py"
     module.parent.mkdir(parents=True)
     module.write_text(f'{words}\n    en="3 cells", zh="4 格"\n)\n', encoding="utf-8")
-    (problem,) = check_package(project, WORDS)
+    (problem,) = check_package_texts(project, WORDS)
     assert "lib/blocklab_course/figures/cells.py:1: numbers differ" in str(problem)
 
 

@@ -31,7 +31,7 @@ def test_there_are_lessons():
 @each_lesson
 def test_both_languages_say_the_same(outline):
     lesson = read_lesson(PROJECT, outline.stem)
-    nothing(parity.check_lesson(lesson, GLOSSARY) + i18n.check_code(lesson, GLOSSARY))
+    nothing(parity.check_parity(lesson, GLOSSARY) + i18n.check_code_texts(lesson, GLOSSARY))
 
 
 @each_lesson
@@ -41,7 +41,7 @@ def test_code_cells_are_short(outline):
 
 @each_lesson
 def test_lessons_have_their_form(outline):
-    nothing(structure.check_form(read_lesson(PROJECT, outline.stem)))
+    nothing(structure.check_structure(read_lesson(PROJECT, outline.stem)))
 
 
 @each_lesson
@@ -55,11 +55,11 @@ def test_the_notebooks_are_fresh_and_show_the_same(outline):
 
 
 def test_no_notebook_has_lost_its_source():
-    assert build.orphans(PROJECT) == []
+    assert build.find_orphans(PROJECT) == []
 
 
 def test_texts_of_the_package_agree():
-    nothing(i18n.check_package(PROJECT, GLOSSARY))
+    nothing(i18n.check_package_texts(PROJECT, GLOSSARY))
 
 
 def test_the_readmes_list_the_lessons():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from authoring.lint.structure import CHARACTERS, WORDS, check_form, minutes
+from authoring.lint.structure import CHARACTERS, WORDS, check_structure, estimate_minutes
 from authoring.source import BilingualText, Code, Lesson
 
 FOLDED = "<details><summary>Answer</summary>\n\nIt stays.\n\n</details>\n\nSo it does."
@@ -49,7 +49,7 @@ def lesson(stem="07_why", **cells):
 
 
 def messages(lesson):
-    return [problem.what for problem in check_form(lesson)]
+    return [problem.what for problem in check_structure(lesson)]
 
 
 def test_a_lesson_of_the_right_form():
@@ -98,7 +98,7 @@ def test_the_entrance_wants_no_sections_and_no_panels():
 
 def test_a_function_takes_longer_than_a_line():
     longer = lesson(exercise=code("def my_sum(x):\n    return ...", "exercise"))
-    assert minutes(longer) == minutes(lesson()) + 8
+    assert estimate_minutes(longer) == estimate_minutes(lesson()) + 8
 
 
 def test_a_page_that_asks_for_nothing_may_be_of_any_form():

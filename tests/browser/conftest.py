@@ -8,8 +8,8 @@ import nbformat
 import pytest
 
 from authoring import jupyter_lab
-from authoring.cell_deps import names, needed_cells
-from authoring.lesson_panels import SOURCES, STAND_INS, panels
+from authoring.cell_deps import bound_and_read, needed_cells
+from authoring.lesson_panels import SOURCES, STAND_INS, run_panels
 from blocklab_course.i18n import LANGUAGES, set_language
 from blocklab_course.panel import Panel
 from blocklab_course.panel.live_view import AHEAD
@@ -48,7 +48,7 @@ def keep_panels(lesson: Path) -> None:
     gone = spare - needed_cells([cell.source for cell in code], spare)
     notebook.cells = [cell for number, cell in enumerate(code) if number not in gone]
     for cell in notebook.cells:
-        if names(cell.source)[0] & STAND_INS.get(lesson.stem, {}).keys():
+        if bound_and_read(cell.source)[0] & STAND_INS.get(lesson.stem, {}).keys():
             cell.source += STOOD_IN.format(lesson.stem)
     setup = next(cell for cell in notebook.cells if cell.id == "setup")
     setup.source = f"%env {AHEAD}=0\n{setup.source}"
@@ -66,14 +66,14 @@ def lesson(source: Path):
 def lesson_panels(request) -> dict[tuple[int, str], Panel]:
     """The panels of a lesson by their cell and language; a test leaves them wherever it has moved them."""
     with matplotlib.rc_context():
-        made = panels(request.param)
+        made = run_panels(request.param)
     set_language("en")
     return made
 
 
 @pytest.fixture(scope="session")
 def address(notebooks, tmp_path_factory):
-    with jupyter_lab.jupyter_lab(notebooks, tmp_path_factory.mktemp("home")) as address:
+    with jupyter_lab.serve_lab(notebooks, tmp_path_factory.mktemp("home")) as address:
         yield address
 
 

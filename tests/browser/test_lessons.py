@@ -20,14 +20,14 @@ OTHERS = [pytest.param(lesson, marks=pytest.mark.exhaustive) for lesson in PANEL
 def test_lesson_runs_and_every_slider_moves_its_picture(page, address, lesson):
     jupyter_lab.open_notebook(page, address, lesson)
     jupyter_lab.run_all(page)
-    assert jupyter_lab.errors(page) == []
+    assert jupyter_lab.list_errors(page) == []
     jupyter_lab.wait_for_panels(page)
-    jupyter_lab.skip_guesses(page)
-    for slider in jupyter_lab.sliders(page).all():
-        before = jupyter_lab.seen(slider)
+    jupyter_lab.skip_predictions(page)
+    for slider in jupyter_lab.find_sliders(page).all():
+        before = jupyter_lab.read_panel(slider)
         jupyter_lab.press_arrow(slider)
         jupyter_lab.wait_for_change(page, slider, before)
-    assert jupyter_lab.errors(page) == []
+    assert jupyter_lab.list_errors(page) == []
 
 
 def test_the_link_at_the_top_leads_to_the_other_language(page, address):

@@ -84,7 +84,7 @@ def shown(request, kept, address, notebooks):
         jupyter_lab.close_all(kept)
     jupyter_lab.open_notebook(kept, address, file.name)
     jupyter_lab.run_all(kept)
-    assert jupyter_lab.errors(kept) == []
+    assert jupyter_lab.list_errors(kept) == []
     jupyter_lab.wait_for_panels(kept)
     return kept
 
@@ -102,7 +102,7 @@ def parts(page):
 def after(page, move) -> None:
     """Do `move`; fails if the picture stays as it is."""
     slider, _ = parts(page)
-    before = jupyter_lab.seen(slider)
+    before = jupyter_lab.read_panel(slider)
     move()
     jupyter_lab.wait_for_change(page, slider, before)
 

@@ -158,8 +158,8 @@ def expect_alive(page):
     expect(page.locator(".blocklab-panel")).to_be_visible()
     expect(page.locator(".blocklab-unanswered")).to_be_hidden()
     expect(stills(page)).to_be_hidden()
-    slider = jupyter_lab.sliders(page)
-    before = jupyter_lab.seen(slider)
+    slider = jupyter_lab.find_sliders(page)
+    before = jupyter_lab.read_panel(slider)
     jupyter_lab.press_arrow(slider)
     jupyter_lab.wait_for_change(page, slider, before)
 

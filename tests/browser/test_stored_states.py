@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from authoring import site
-from authoring.lesson_panels import SOURCES, panels
+from authoring.lesson_panels import SOURCES, run_panels
 from authoring.site.data_script import data_script
 from authoring.site.states_encode import NOTHING, encode
 from authoring.site.states_select import select_states
@@ -166,7 +166,7 @@ def test_stored_states_match_the_kernel_stroke_for_stroke(page, tmp_path):
 
 def test_stored_states_of_a_lesson_match_the_kernel(page, tmp_path):
     with matplotlib.rc_context():
-        made = panels(next(source for source in SOURCES if source.stem == "02_norm_axes"))
+        made = run_panels(next(source for source in SOURCES if source.stem == "02_norm_axes"))
         for cell in {cell for cell, _ in made}:
             twins = {language: made[cell, language] for language in LANGUAGES}
             states = select_states(twins["en"])[:60]

@@ -5,7 +5,7 @@ import io
 import numpy as np
 from PIL import Image
 
-from authoring.lesson_panels import opening_and_far
+from authoring.lesson_panels import default_and_extreme
 from authoring.site.svg import svg
 from blocklab_course.panel.canvas import DPI
 
@@ -31,7 +31,7 @@ def shown(browser, panel) -> np.ndarray:
 def test_strokes_in_a_browser_look_like_aggs_picture(lesson_panels, chromium):
     first = {language: panel for (_cell, language), panel in reversed(lesson_panels.items())}
     for language, panel in first.items():
-        for values in opening_and_far(panel):
+        for values in default_and_extreme(panel):
             panel.move(**values)
             wanted = panel.canvas.frame()[..., :3].astype(int)
             off = np.abs(shown(chromium, panel)[-len(wanted) :] - wanted).max(2)  # 4.6 inches are 459 pixels of Agg's

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from PIL import Image
 
-from authoring.lesson_panels import opening_and_far
+from authoring.lesson_panels import default_and_extreme
 from authoring.site.svg import svg
 from blocklab_course import panel as panels_package
 from blocklab_course.panel import css
@@ -50,7 +50,7 @@ def parts(fill: str) -> tuple[float, ...]:
 def test_letters_are_read_in_both_themes(lesson_panels, chromium):
     page = chromium.new_page(viewport={"width": 1000, "height": 600})
     for (cell, language), panel in lesson_panels.items():
-        for values in opening_and_far(panel) if language == "en" else ():
+        for values in default_and_extreme(panel) if language == "en" else ():
             panel.move(**values)
             for theme in ("light", "dark"):
                 for text, ink, under in texts(page, panel, theme):

@@ -134,7 +134,7 @@ def front_end(request) -> FrontEnd:
 @pytest.fixture(scope="session")
 def address(front_end, notebooks, tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
-    with jupyter_server.serving(front_end.program, notebooks, home, front_end.python, front_end.kernel) as address:
+    with jupyter_server.serve(front_end.program, notebooks, home, front_end.python, front_end.kernel) as address:
         yield address
 
 

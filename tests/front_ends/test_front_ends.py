@@ -57,7 +57,7 @@ def test_it_appears(panel, page, front_end):
     picture = panel.root.locator("img, .blocklab-picture > svg").bounding_box()
     assert picture["width"] == pytest.approx(600, abs=1)
     assert picture["width"] == pytest.approx(2 * picture["height"], abs=1.5)
-    assert jupyter_lab.seen(panel.thumb)["picture"]
+    assert jupyter_lab.read_panel(panel.thumb)["picture"]
     assert page.locator(front_end.inputs).count() == 4
 
 
@@ -66,10 +66,10 @@ def test_arrow_keys_move_the_slider(panel, keys, kind, front_end, request):
         request.applymarker(pytest.mark.xfail(reason="Notebook 7 takes the arrow keys of ipywidgets' own sliders"))
     with keys(panel.thumb) as thumb:
         for key, line in {"ArrowRight": 4, "ArrowUp": 5, "ArrowLeft": 4, "ArrowDown": 3}.items():
-            before = jupyter_lab.seen(thumb)
+            before = jupyter_lab.read_panel(thumb)
             thumb.press(key)
             expect(panel.line).to_have_text(f"height {line}, tilt None")
-            assert jupyter_lab.seen(thumb)["picture"] != before["picture"]
+            assert jupyter_lab.read_panel(thumb)["picture"] != before["picture"]
 
 
 def test_a_number_is_typed(panel, keys):
@@ -170,11 +170,11 @@ def test_no_notebook_has_a_slow_cell(notebooks):
 
 
 def test_all_panels_of_a_lesson_are_alive(lesson):
-    sliders = jupyter_lab.sliders(lesson)
+    sliders = jupyter_lab.find_sliders(lesson)
     expect(sliders.first).to_be_visible()
-    jupyter_lab.skip_guesses(lesson)
+    jupyter_lab.skip_predictions(lesson)
     for slider in sliders.all():
-        before = jupyter_lab.seen(slider)
+        before = jupyter_lab.read_panel(slider)
         jupyter_lab.press_arrow(slider)
         jupyter_lab.wait_for_change(lesson, slider, before)
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 import pytest
 from matplotlib.font_manager import fontManager
 
-from authoring.lesson_panels import SOURCES, code_cells, panels
+from authoring.lesson_panels import SOURCES, code_cells, run_panels
 from blocklab_course.panel import Panel, backend, glyphs
 from blocklab_course.panel.controls import Slider, same_value
 from blocklab_course.panel.display_list import DisplayList
@@ -82,7 +82,7 @@ of_every_lesson = pytest.mark.parametrize("source", SOURCES, ids=lambda path: pa
 @of_every_lesson
 @pytest.mark.usefixtures("_cached")
 def test_states_match_redrawn_ones_and_every_control_has_an_effect(source, caplog):
-    shown = panels(source)
+    shown = run_panels(source)
     assert shown
     asking = {number for number, (_, tags, _base) in enumerate(code_cells(source)) if "guess" in tags}
     assert {number for (number, _), panel in shown.items() if panel.prediction} == asking
@@ -104,7 +104,7 @@ def test_states_match_redrawn_ones_and_every_control_has_an_effect(source, caplo
 @pytest.mark.exhaustive
 def test_pairs_of_extremes_pixels_and_both_kinds_of_panels(source, caplog):
     with caplog.at_level(logging.WARNING, logger="matplotlib"):
-        for (_cell, language), panel in panels(source).items():
+        for (_cell, language), panel in run_panels(source).items():
             if language == "en":
                 one_at_a_time = panel.visits(pairs=False)  # these come first in `panel.visits()`
                 compare_with_redrawn(panel, sweep(panel, panel.visits(), frames=len(one_at_a_time)))

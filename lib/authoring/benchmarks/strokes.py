@@ -14,7 +14,7 @@ from statistics import median, quantiles
 from time import process_time
 from typing import NamedTuple
 
-from authoring.lesson_panels import SOURCES, panels
+from authoring.lesson_panels import SOURCES, run_panels
 from blocklab_course.panel import Panel, Slider
 from blocklab_course.panel.canvas import Canvas, jpeg
 from blocklab_course.panel.fallback_view import QUALITY
@@ -73,7 +73,7 @@ def main(lesson: str = "", stops: int = 16) -> None:
         if not source.name.startswith(lesson):
             continue
         with redirect_stdout(StringIO()):  # what its cells print
-            made = panels(source)
+            made = run_panels(source)
         for (cell, language), panel in made.items():
             if language != "en" or not panel.controls:
                 continue

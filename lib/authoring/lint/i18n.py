@@ -11,7 +11,7 @@ from authoring.project import Project
 from authoring.source import Code, Lesson, parse
 
 from .markdown import read_prose
-from .parity import differences
+from .parity import find_differences
 from .typography import NUMBER_HERE, WORD_HERE, find_faults
 
 _FIELD = re.compile(r"\{([A-Za-z_]\w*|\d*)(![rsa])?(:[^{}]*)?\}")
@@ -20,7 +20,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True)
-class Wording:
+class CodeText:
     """A `Text` found in code; None for a wording that is built while running and cannot be checked."""
 
     line: int
@@ -28,7 +28,7 @@ class Wording:
     zh: str | None
 
 
-def check_package(project: Project, glossary: Glossary) -> list[Problem]:
+def check_package_texts(project: Project, glossary: Glossary) -> list[Problem]:
     """The texts of every module of the package."""
     problems = []
     for path in sorted((project.root / "lib").rglob("*.py")):
@@ -38,18 +38,18 @@ def check_package(project: Project, glossary: Glossary) -> list[Problem]:
             problems += unreadable.problems
             continue
         for wording in find_texts(source):
-            problems += check_wording(wording, project.show(path), None, None, glossary)
+            problems += check_code_text(wording, project.show(path), None, None, glossary)
     return problems
 
 
-def check_code(lesson: Lesson, glossary: Glossary) -> list[Problem]:
+def check_code_texts(lesson: Lesson, glossary: Glossary) -> list[Problem]:
     """The texts in a lesson's code cells, and Chinese that stands in code outside them."""
     problems = []
     for cell in lesson.cells:
         if isinstance(cell, Code):
             wordings = list(find_texts(cell.source, cell.line))
             for wording in wordings:
-                problems += check_wording(wording, lesson.file, cell.id, lesson.number, glossary)
+                problems += check_code_text(wording, lesson.file, cell.id, lesson.number, glossary)
             inside = sum(len(_HAN.findall(wording.zh or "")) for wording in wordings)
             if len(_HAN.findall(cell.source)) > inside:
                 what = "汉字 in code outside Text(en=…, zh=…): both languages share the code"
@@ -57,7 +57,7 @@ def check_code(lesson: Lesson, glossary: Glossary) -> list[Problem]:
     return problems
 
 
-def find_texts(source: str, before: int = 0) -> Iterator[Wording]:
+def find_texts(source: str, before: int = 0) -> Iterator[CodeText]:
     """The calls of `Text` and `hint` in the source, their lines counted on from `before`.
 
     Nothing for code that does not parse.
@@ -71,22 +71,22 @@ def find_texts(source: str, before: int = 0) -> Iterator[Wording]:
         if called in _IN_BOTH_LANGUAGES:
             given = dict(zip(("en", "zh"), node.args, strict=False)) | {word.arg: word.value for word in node.keywords}
             if {"en", "zh"} <= given.keys():
-                yield Wording(before + node.lineno, _string(given["en"]), _string(given["zh"]))
+                yield CodeText(before + node.lineno, _string(given["en"]), _string(given["zh"]))
 
 
 def _string(node: ast.expr) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-def check_wording(
-    wording: Wording, file: str, cell: str | None, lesson: int | None, glossary: Glossary
+def check_code_text(
+    wording: CodeText, file: str, cell: str | None, lesson: int | None, glossary: Glossary
 ) -> list[Problem]:
     if wording.en is None or wording.zh is None:
         return []
     both = (("en", wording.en), ("zh", wording.zh))
     fields = [{found[0] for found in _FIELD.finditer(text)} for _, text in both]
     en, zh = (read_prose(_FIELD.sub(_placeholder, text)) for _, text in both)
-    what = [message for message, _ in (*differences(en, zh), *glossary.wrong_terms(en.words, zh.words, lesson))]
+    what = [message for message, _ in (*find_differences(en, zh), *glossary.wrong_terms(en.words, zh.words, lesson))]
     if fields[0] != fields[1]:
         what.insert(0, f"placeholders differ, en: {_list(fields[0])}; zh: {_list(fields[1])}")
     for language, prose in (("en", en), ("zh", zh)):

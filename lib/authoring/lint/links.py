@@ -13,7 +13,7 @@ from blocklab_course.i18n import LANGUAGES
 from .markdown import read_prose
 
 
-def dead_links_of_lesson(project: Project, lesson: Lesson) -> list[Problem]:
+def check_lesson_links(project: Project, lesson: Lesson) -> list[Problem]:
     return [
         Problem(lesson.file, cell.line, cell.id, f"{language}: the link to {address} leads nowhere")
         for cell in lesson.cells
@@ -23,7 +23,7 @@ def dead_links_of_lesson(project: Project, lesson: Lesson) -> list[Problem]:
     ]
 
 
-def dead_links_of_readme(project: Project, language: str) -> list[Problem]:
+def check_readme_links(project: Project, language: str) -> list[Problem]:
     readme = project.readme(language)
     return [
         Problem(project.show(readme), None, None, f"the link to {address} leads nowhere")

@@ -110,7 +110,7 @@ def _same_in_both(address: str) -> str:
     return _LANGUAGE.sub("*", address)
 
 
-def unfolded(text: str) -> str:
+def strip_details(text: str) -> str:
     """The text as it is seen while nothing is opened."""
     return _FOLDED.sub("", text)
 

@@ -16,7 +16,7 @@ _SILENT = {"begin", "assert_close", "manual_seed", "seed", "append", "extend", "
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def texts(output: NotebookNode) -> list[str]:
+def output_texts(output: NotebookNode) -> list[str]:
     """What a reader can read in an output: printed text, and the text form of what was shown."""
     if output.output_type == "stream":
         return [output.text]
@@ -41,16 +41,16 @@ def _wrong(cell: NotebookNode) -> Iterator[tuple[str, tuple]]:
             yield "wrote to stderr", (("stderr", output.text),)
         if output.output_type == "error" and "raises-exception" not in tags:
             yield "shows an error", (("error", f"{output.ename}: {output.evalue}"),)
-        for text in texts(output):
+        for text in output_texts(output):
             if _MEMORY.search(text):
                 yield "an output holds a memory address, which differs in every run", (("output", text),)
-    if not cell.outputs and shows(cell.source):
+    if not cell.outputs and shows_output(cell.source):
         yield "shows nothing, but it prints or ends in a value (one that is not to be shown goes to _)", ()
     elif "panel" in tags and not any("image/png" in output.get("data", ()) for output in cell.outputs):
         yield "shows no picture of its panel", ()
 
 
-def shows(code: str) -> bool:
+def shows_output(code: str) -> bool:
     """Whether a cell surely shows something when it is run: it prints, counts, or ends in a value."""
     try:
         body = parse(code).body

@@ -19,10 +19,10 @@ _ALIKE = {
 }
 
 
-def check_lesson(lesson: Lesson, glossary: Glossary) -> list[Problem]:
+def check_parity(lesson: Lesson, glossary: Glossary) -> list[Problem]:
     """All that is wrong with the texts of a lesson."""
     pairs = [cell for cell in lesson.cells if isinstance(cell, BilingualText)]
-    problems = [problem for pair in pairs for problem in check_twins(pair, lesson.file, glossary, lesson.number)]
+    problems = [problem for pair in pairs for problem in check_pair(pair, lesson.file, glossary, lesson.number)]
     for word in glossary.once:
         places = [pair for pair in pairs for _ in range(pair.zh.count(word))]
         if len(places) > 1:
@@ -32,10 +32,10 @@ def check_lesson(lesson: Lesson, glossary: Glossary) -> list[Problem]:
     return problems
 
 
-def check_twins(pair: BilingualText, file: str, glossary: Glossary, lesson: int | None = None) -> list[Problem]:
+def check_pair(pair: BilingualText, file: str, glossary: Glossary, lesson: int | None = None) -> list[Problem]:
     """What differs between the twins, and what breaks a rule of wording in one of them."""
     en, zh = read_prose(pair.en), read_prose(pair.zh)
-    found = [*differences(en, zh), *glossary.wrong_terms(en.words, zh.words, lesson)]
+    found = [*find_differences(en, zh), *glossary.wrong_terms(en.words, zh.words, lesson)]
     problems = [
         Problem(file, pair.line, pair.id, what, (("en", excerpt(pair.en, part)), ("zh", excerpt(pair.zh, part))))
         for what, part in found
@@ -48,7 +48,7 @@ def check_twins(pair: BilingualText, file: str, glossary: Glossary, lesson: int 
     return problems
 
 
-def differences(en: Prose, zh: Prose) -> list[tuple[str, str]]:
+def find_differences(en: Prose, zh: Prose) -> list[tuple[str, str]]:
     """What the two texts do not have in common: (message, the part it is about)."""
     found = []
     for name, words in _ALIKE.items():

@@ -13,7 +13,7 @@ from authoring.project import Outline, Project
 from authoring.source import Code, Lesson
 from blocklab_course.i18n import LANGUAGES
 
-from .outputs import check_outputs, texts
+from .outputs import check_outputs, output_texts
 
 LONGEST, MEDIAN = 15, 7  # lines of a code cell
 MANY = 50  # numbers that a message looks at
@@ -50,7 +50,7 @@ def check_notebooks(project: Project, outlines: list[Outline], outline: Outline)
             problems += unreadable.problems
             continue
         problems += _compare(file, mend, built, there[language]) + check_outputs(there[language], file)
-        if path.read_bytes() != notebook.text(there[language]).encode("utf-8"):
+        if path.read_bytes() != notebook.to_text(there[language]).encode("utf-8"):
             problems.append(Problem(file, None, None, f"is not written as the build writes it; {mend}"))
     return problems + (_check_alike(project.show(path), *there.values()) if len(there) == len(LANGUAGES) else [])
 
@@ -84,7 +84,7 @@ def _check_alike(file: str, *languages: NotebookNode) -> list[Problem]:
     en, zh = ({cell.id: cell for cell in there.cells if cell.cell_type == "code"} for there in languages)
     problems = []
     for id in [id for id in en if id in zh]:
-        shown = [[text for output in cell.outputs for text in texts(output)] for cell in (en[id], zh[id])]
+        shown = [[text for output in cell.outputs for text in output_texts(output)] for cell in (en[id], zh[id])]
         numbers = [Counter(_NUMBER.findall(_TIME.sub("", "\n".join(text)))) for text in shown]
         if numbers[0] != numbers[1] or _kinds(en[id]) != _kinds(zh[id]):
             only = [islice((numbers[a] - numbers[b]).elements(), MANY) for a, b in ((0, 1), (1, 0))]

@@ -8,7 +8,7 @@ from itertools import pairwise
 from authoring.problem import Problem
 from authoring.source import BilingualText, Code, Lesson
 
-from .markdown import read_prose, unfolded
+from .markdown import read_prose, strip_details
 
 SECTIONS = (  # in this order, after the first cell
     "Two questions first",
@@ -31,7 +31,7 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _CHARACTER = re.compile(r"[\u3400-\u9fff]")
 
 
-def check_form(lesson: Lesson) -> list[Problem]:
+def check_structure(lesson: Lesson) -> list[Problem]:
     """All that a reader would miss, or see too early.
 
     Lesson 00 is an entrance: it wants no sections and no panels. A page that asks for nothing may be of any form.
@@ -96,8 +96,8 @@ def _size(lesson: Lesson) -> Iterator[tuple[BilingualText | None, str]]:
         yield None, f"the core wants at most {CELLS} code cells, got {len(shown)}"
     title = lesson.cells[0]
     said = _TIME.search(title.en)
-    if not said or abs(int(said[1]) - minutes(lesson)) > NEAR:
-        yield title, f"wants the time that it takes, about {5 * round(minutes(lesson) / 5)} minutes"
+    if not said or abs(int(said[1]) - estimate_minutes(lesson)) > NEAR:
+        yield title, f"wants the time that it takes, about {5 * round(estimate_minutes(lesson) / 5)} minutes"
 
 
 def _panels(lesson: Lesson) -> Iterator[tuple[None, str]]:
@@ -108,7 +108,7 @@ def _panels(lesson: Lesson) -> Iterator[tuple[None, str]]:
         yield None, "no panel asks for a guess"
 
 
-def minutes(lesson: Lesson) -> float:
+def estimate_minutes(lesson: Lesson) -> float:
     """What the core takes: reading, panels and exercises. What a lesson trains takes half a minute at most."""
     cells = _core_cells(lesson)
     panels = sum("panel" in cell.tags for cell in cells)
@@ -123,7 +123,7 @@ def _read(lesson: Lesson) -> tuple[list[str], list[str]]:
         "\n".join(
             line
             for text in _core(lesson)
-            for line in read_prose(unfolded(_BEYOND.split(getattr(text, language))[0])).lines
+            for line in read_prose(strip_details(_BEYOND.split(getattr(text, language))[0])).lines
         )
         for language in ("en", "zh")
     )

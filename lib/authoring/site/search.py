@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from nbformat import NotebookNode
 
-from authoring.lint.markdown import unfolded
+from authoring.lint.markdown import strip_details
 
 from .data_script import data_script
 from .markdown import sections
@@ -23,7 +23,7 @@ def found_in(notebook: NotebookNode, ids: Mapping[str, list[str]]) -> list[Secti
         if cell.cell_type != "markdown":
             continue
         names = iter(ids[cell.id])
-        for heading, said in sections(unfolded(without_title(cell.source))):
+        for heading, said in sections(strip_details(without_title(cell.source))):
             if heading is None:
                 name, title, before = found.pop()
                 found.append((name, title, f"{before} {said}".strip()))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import matplotlib
 
-from authoring.lesson_panels import code_cells, panels
+from authoring.lesson_panels import code_cells, run_panels
 from blocklab_course.i18n import LANGUAGES, get_language, use_language
 from blocklab_course.panel import Panel
 from blocklab_course.session import set_language
@@ -38,7 +38,7 @@ class SitePanel(NamedTuple):
 def record_lesson(source: Path, folder: Path) -> list[SitePanel]:
     """Run a lesson's cells, without their output, and write folder/states/LESSON/NAME.js for each panel."""
     with redirect_stdout(StringIO()), matplotlib.rc_context(), use_language(get_language()):  # restores the language
-        made = panels(source, stills=True)
+        made = run_panels(source, stills=True)
         found, names = [], Counter()
         for cell, (_code, tags, base) in enumerate(code_cells(source)):
             twins = {language: made[cell, language] for language in LANGUAGES if (cell, language) in made}

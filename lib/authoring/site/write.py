@@ -86,12 +86,12 @@ def write_site(project: Project, path: Path, living: Collection[str]) -> list[Pa
             place, title = Place(language, f"{stem}.html"), book.title(stem, language)
             drawn = _drawn(lesson, language, stem, recorded.get(stem, ()), folder)
             best[language] |= _best(lesson, stem, drawn)
-            sheet = handout.asked_for(lesson, language)
+            sheet = handout.has_handout(lesson, language)
             folder.put(
                 f"{language}/{place.file}", notebook_page(book, place, lesson, ids, drawn, folder.picture, sheet)
             )
             if sheet:
-                folder.put(f"{language}/handouts/{place.file}", handout.page(lesson, language, title))
+                folder.put(f"{language}/handouts/{place.file}", handout.render_handout(lesson, language, title))
             searched[language].append((place.file, title, found_in(lesson, ids)))
     for language in LANGUAGES:
         first = _built(project, language, book.outlines[0].stem)
