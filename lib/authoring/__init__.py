@@ -1,4 +1,6 @@
-"""The authors' tools: notebooks built from their sources, figures, handouts, the site, the font, benchmarks.
+"""Tools for the authors of the course. They are not in the wheel, and nothing in the other packages imports them.
 
-`python -m authoring` lists the commands. Not part of the wheel; nothing in `blocklab` or `blocklab_course` imports it.
+`python -m authoring` lists the commands: they build the notebooks from `notebooks/source`, check them, and write the
+site, handouts and single files. `lint/` holds the checks, `site/` the static pages, `benchmarks/` the speed tests;
+`figures`, `screenshots` and `font` renew files under `pic/` and `data/`.
 """

@@ -1,4 +1,4 @@
-"""The commands: build, check, address, copies, handouts, site, single."""
+"""Build, check and publish the lessons: `python -m authoring COMMAND`."""
 
 import argparse
 import sys
@@ -16,19 +16,19 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         root = (options.root or find_root(Path.cwd())).resolve()
         if not is_root(root):
-            raise BuildError(f"{root} is no repository of lessons: it wants pyproject.toml and notebooks/source/")
+            raise BuildError(f"expected {root} to hold pyproject.toml and notebooks/source/")
         return options.command(Project(root), options)
     except (BuildError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("error: stopped; what was not finished is as it was before", file=sys.stderr)
+        print("error: interrupted; unfinished files are unchanged", file=sys.stderr)
         return 130
 
 
-LESSONS = "numbers of lessons, such as 02, and names of appendices; all if none"
+LESSONS = "lesson numbers such as 02, or names of appendices (default: all)"
 
-# Each command imports what it needs: learners copy lessons without the tools that build them.
+# Each command imports what it needs: learners run `copies` without the packages that build notebooks.
 
 
 def _build(project: Project, options: argparse.Namespace) -> int:
@@ -60,12 +60,12 @@ def _address(project: Project, options: argparse.Namespace) -> int:
     address = write_address(project, options.url)
     print(f"address: {address.url}")
     if not address.colab:
-        print("no links to Colab: it opens notebooks from github.com alone")
+        print("no Colab links: Colab only opens notebooks from github.com")
     return _report(update_shared_cells(project, project.outlines()))
 
 
 def _copies(project: Project, options: argparse.Namespace) -> int:
-    from .copies import copy_lessons
+    from .learner_copies import copy_lessons
 
     with use_language(options.language):
         copy_lessons(project, fresh=options.fresh)
@@ -79,8 +79,8 @@ def _handouts(project: Project, options: argparse.Namespace) -> int:
     if reason := reason_without_chromium():
         raise BuildError(reason)
     with chromium() as browser:
-        chosen = project.chosen(options.lessons)
-        outlines = [outline for outline in project.outlines() if outline.stem in chosen]
+        stems = project.select(options.lessons)
+        outlines = [outline for outline in project.outlines() if outline.stem in stems]
         write_handouts(project, outlines, project.root / "handouts", browser)
     return 0
 
@@ -89,7 +89,7 @@ def _site(project: Project, options: argparse.Namespace) -> int:
     from .site.write import FRONT, write_site
 
     folder = (options.out or project.root / "site").resolve()
-    pages = write_site(project, folder, [] if options.still else project.chosen(options.lessons))
+    pages = write_site(project, folder, [] if options.still else project.select(options.lessons))
     print(f"{len(pages)} pages: {folder / FRONT}")
     if options.open:
         webbrowser.open((folder / FRONT).as_uri())
@@ -104,46 +104,56 @@ def _single(project: Project, options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m authoring", description=__doc__)
-    parser.add_argument("--root", type=Path, help="the repository; found from the current folder if not given")
+    parser.add_argument("--root", type=Path, help="the repository (default: the one around the current folder)")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    build = commands.add_parser("build", help="build and run the lessons' notebooks from notebooks/source")
+    build = commands.add_parser("build", help="build the notebooks from notebooks/source and run them")
     build.add_argument("lessons", nargs="*", metavar="NN", help=LESSONS)
-    build.add_argument("--no-execute", action="store_true", help="keep the outputs of code that did not change")
+    build.add_argument("--no-execute", action="store_true", help="run nothing; keep the outputs of unchanged code")
     build.set_defaults(command=_build)
 
-    check = commands.add_parser("check", help="hold the two languages, and the built notebooks, to the sources")
+    check = commands.add_parser("check", help="check that both languages agree and the built notebooks are up to date")
     check.add_argument("lessons", nargs="*", metavar="NN", help=LESSONS)
     check.set_defaults(command=_check)
 
-    address = commands.add_parser("address", help="write the repository's address to pyproject.toml, and stamp it")
-    address.add_argument("url", metavar="URL", help="such as https://github.com/ada/lessons")
+    address = commands.add_parser(
+        "address", help="set the repository's URL in pyproject.toml, the notebooks and the READMEs"
+    )
+    address.add_argument("url", metavar="URL", help="for example https://github.com/ada/lessons")
     address.set_defaults(command=_address)
 
     copies = commands.add_parser("copies", help="copy the lessons to my/, where a learner works")
-    copies.add_argument("--fresh", action="store_true", help="copy anew, with your answers; the old copies are kept")
-    copies.add_argument("--language", choices=LANGUAGES, default="en", help="of what is said (default: %(default)s)")
+    copies.add_argument(
+        "--fresh", action="store_true", help="copy all lessons again with your answers; keeps the old copies"
+    )
+    copies.add_argument(
+        "--language", choices=LANGUAGES, default="en", help="language of the messages (default: %(default)s)"
+    )
     copies.set_defaults(command=_copies)
 
-    handouts = commands.add_parser("handouts", help="write a page of each lesson to handouts/, as HTML and as PDF")
+    handouts = commands.add_parser(
+        "handouts", help="write a one-page handout of each lesson to handouts/, as HTML and PDF"
+    )
     handouts.add_argument("lessons", nargs="*", metavar="NN", help=LESSONS)
     handouts.set_defaults(command=_handouts)
 
-    site = commands.add_parser("site", help="write the lessons as pages in which the panels live without a kernel")
-    site.add_argument("lessons", nargs="*", metavar="NN", help=f"whose panels live: {LESSONS}")
-    site.add_argument("--out", type=Path, metavar="DIR", help="where to, site/ if not given; a site there is replaced")
+    site = commands.add_parser("site", help="write the lessons as web pages whose panels work without a kernel")
+    site.add_argument("lessons", nargs="*", metavar="NN", help=f"lessons with interactive panels: {LESSONS}")
+    site.add_argument(
+        "--out", type=Path, metavar="DIR", help="output folder (default: site/); replaces a site that is there"
+    )
     site.add_argument("--open", action="store_true", help="open it in the browser")
-    site.add_argument("--still", action="store_true", help="no panel lives: done in seconds, to look at the texts")
+    site.add_argument("--still", action="store_true", help="no interactive panels: takes seconds, to look at the texts")
     site.set_defaults(command=_site)
 
-    single = commands.add_parser("single", help="write lessons as files that need no other, to single/")
-    single.add_argument("notebooks", nargs="*", type=Path, metavar="NOTEBOOK", help="built lessons; all if none")
-    single.add_argument("--out", type=Path, metavar="DIR", help="the folder to write to, in place of single/")
+    single = commands.add_parser("single", help="write lessons as self-contained notebooks to single/")
+    single.add_argument("notebooks", nargs="*", type=Path, metavar="NOTEBOOK", help="built lessons (default: all)")
+    single.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: single/)")
     single.set_defaults(command=_single)
     return parser
 
 
 if __name__ == "__main__":
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # None where a shell closed it
-        stream.reconfigure(errors="backslashreplace")  # a terminal may lack letters that texts and names have
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None if the shell closed it
+        stream.reconfigure(errors="backslashreplace")  # a terminal may not support all characters
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""The repository's address. It stands in pyproject.toml alone, and may be missing."""
+"""The repository's URL, which `pyproject.toml` holds, and the links that depend on it."""
 
 import re
 import tomllib
@@ -16,18 +16,18 @@ _LINE = re.compile(r'^Repository = ".*"$', re.MULTILINE)
 
 @dataclass(frozen=True)
 class Address:
-    """Where the repository lives, such as https://github.com/ada/lessons; empty if nobody has said so."""
+    """The URL of the repository, for example https://github.com/ada/lessons; empty if it is not set."""
 
     url: str = ""
 
     @classmethod
-    def typed(cls, url: str) -> "Address":
-        """An address as people copy it, from the browser or from git. Raises PublishError for anything else."""
+    def parse(cls, url: str) -> "Address":
+        """Accept a URL as copied from a browser or from git. Raises BuildError for anything else."""
         clean = url.strip().replace("git@github.com:", _GITHUB).rstrip("/").removesuffix(".git")
         if not _FORM.fullmatch(clean) or (clean.startswith(_GITHUB) and clean.count("/") != 4):
-            raise BuildError(f"expected an address like {EXAMPLE}, got {url!r}")
+            raise BuildError(f"expected a URL like {EXAMPLE}, got {url!r}")
         if "/YOUR_NAME/" in clean:
-            raise BuildError(f"put your own name on GitHub into the address, got {url!r}")
+            raise BuildError(f"expected your GitHub name in place of YOUR_NAME, got {url!r}")
         return cls(clean)
 
     @property
@@ -41,17 +41,17 @@ class Address:
 
     @property
     def colab(self) -> str | None:
-        """Where Colab opens the repository's files: it opens those on GitHub alone."""
+        """The start of Colab's links; None unless the repository is on GitHub."""
         return (self._on_github and f"https://colab.research.google.com/github/{self._on_github}/blob/main") or None
 
-    def installs(self, version: str) -> list[str]:
-        """What pip installs the package from: the wheel of a release on GitHub, then the repository as it stands."""
+    def pip_sources(self, version: str) -> list[str]:
+        """Where pip finds the package: the wheel of the GitHub release, then the main branch."""
         wheel = f"{self.url}/releases/download/v{version}/blocklab-{version}-py3-none-any.whl"
         return [*([wheel] if self.colab else []), f"git+{self.url}"]
 
     @property
     def pages(self) -> str | None:
-        """Where GitHub Pages shows the site once its workflow has run; None if the repository lives elsewhere."""
+        """The site on GitHub Pages; None unless the repository is on GitHub."""
         if not self._on_github:
             return None
         owner, name = self._on_github.split("/")
@@ -59,22 +59,22 @@ class Address:
         return f"https://{host}" if name.lower() == host else f"https://{host}/{name}"
 
     def colab_link(self, language: str, stem: str) -> str | None:
-        """The link to a lesson in Colab, in Markdown; None where there is no Colab."""
+        """A Markdown link to a lesson in Colab, if Colab can open it."""
         return self.colab and f"[{WORDS[language]}]({self.colab}/notebooks/{language}/{stem}.ipynb)"
 
 
 def read_address(project: Project) -> Address:
-    """The address in pyproject.toml. Raises PublishError if it is not one."""
+    """Read the URL from pyproject.toml. Raises BuildError if it is not a repository's."""
     try:
         url = tomllib.loads(project.read(project.pyproject)).get("project", {}).get("urls", {}).get("Repository")
     except tomllib.TOMLDecodeError as error:
         raise BuildError(f"pyproject.toml: {error}") from None
-    return Address.typed(url) if url else Address()
+    return Address.parse(url) if url else Address()
 
 
 def write_address(project: Project, url: str) -> Address:
-    """Put the address into pyproject.toml, under [project.urls]. What is stamped from it is not renewed here."""
-    address, text = Address.typed(url), project.read(project.pyproject)
+    """Write the URL to pyproject.toml, under [project.urls]. Notebooks and READMEs need `update_shared_cells`."""
+    address, text = Address.parse(url), project.read(project.pyproject)
     line = f'Repository = "{address.url}"'
     if _LINE.search(text):
         text = _LINE.sub(line, text)

@@ -1,4 +1,4 @@
-"""Build the notebooks of the lessons from their sources."""
+"""Build and run the notebooks from the lessons' sources."""
 
 import time
 from collections.abc import Callable
@@ -16,22 +16,22 @@ from .readme_table import update_readme
 
 
 def build(project: Project, numbers: list[str], run: bool = True, say: Callable[[str], None] = print) -> list[str]:
-    """Build the lessons with these numbers (all if none), remove orphans, and stamp all lessons and the READMEs.
+    """Build the lessons with these numbers (default: all), and update the links in all notebooks and READMEs.
 
-    Without `run` outputs stay as they are wherever the code is the same. Nothing is written for a lesson that fails,
-    and the others go on: the result says what went wrong, a text for each.
+    Without `run`, unchanged code keeps its outputs. Removes notebooks without a source. A lesson that fails is left as
+    it was and the others are still built; returns the error messages.
     """
-    chosen, outlines = project.chosen(numbers), project.outlines()
+    stems, outlines = project.select(numbers), project.outlines()
     failures: list[Problem | BuildError] = []
     for outline in outlines:
-        if outline.stem in chosen:
+        if outline.stem in stems:
             start = time.perf_counter()
             with collecting_errors(failures):
                 build_one(project, outlines, outline, run)
                 say(f"{outline.stem}  {time.perf_counter() - start:.1f} s")
     for path in find_orphans(project):
         path.unlink()
-        say(f"removed {project.show(path)}: its source is gone")
+        say(f"removed {project.show(path)}: it has no source")
     if glossary.glossary_path(project).exists():
         with collecting_errors(failures):
             glossary_page.build(project, outlines)
@@ -53,7 +53,7 @@ def build_one(project: Project, outlines: list[Outline], outline: Outline, run: 
 
 
 def update_shared_cells(project: Project, outlines: list[Outline]) -> list[Problem | BuildError]:
-    """Renew the stamped cells of the built lessons, and only those: nothing is run. Returns what went wrong."""
+    """Update the generated cells of the built notebooks and the READMEs, without running anything. Returns errors."""
     failures: list[Problem | BuildError] = []
     address = read_address(project)
     for outline in outlines:
@@ -71,7 +71,7 @@ def update_shared_cells(project: Project, outlines: list[Outline]) -> list[Probl
 
 
 def find_orphans(project: Project) -> list[Path]:
-    """Built notebooks whose source is gone. A reader's copy of a lesson names another source, and is left alone."""
+    """Built notebooks whose source no longer exists. A copy under another name is not one of them."""
     sources, found = {path.stem for path in project.sources.iterdir()}, []
     for language in LANGUAGES:
         for path in sorted(project.notebooks(language).glob("*.ipynb")):

@@ -1,6 +1,6 @@
-"""A lesson as one file that needs no other: its first cell holds the package, a font for it, and the data it reads.
+"""Write lessons as self-contained notebooks, whose first cell holds the packages, the font and the data they need.
 
-They are a tar.xz in base64, which `unpacking` opens in the reader's Python. The same lesson gives the same bytes.
+The cell holds a tar.xz in base64 and the code of `bundle_unpacking`. The same lesson gives the same bytes.
 """
 
 import base64
@@ -19,19 +19,19 @@ from nbformat import NotebookNode
 from blocklab_course.i18n import LANGUAGES, Text
 from blocklab_course.lessons.catalog import LESSONS, ORDER, manifest_of
 
-from . import bundle_unpacking, font, notebook, stamped_cells
-from .copies import prepare_copy
+from . import bundle_unpacking, font, install_cell, notebook
 from .files import write_text
+from .learner_copies import prepare_copy
 from .problem import BuildError, Problem, collecting_errors
 from .project import Project
 
-MAX_BYTES = 1_500_000  # bytes of a file
-LINE_LENGTH = 1_000  # characters of a line of the payload: an editor stumbles over one of a million
-SUFFIXES = {".py", ".js", ".css", ".csv", ".txt", ".npz", ".jpg"}  # of the package; the font is cut
+MAX_BYTES = 1_500_000  # of a bundle
+LINE_LENGTH = 1_000  # of the payload; editors are slow with very long lines
+SUFFIXES = {".py", ".js", ".css", ".csv", ".txt", ".npz", ".jpg"}  # of package files; the font is added separately
 PACKAGES = ("blocklab", "blocklab_course")
 LICENCES = ("LICENSE", "LICENSE-TEXTS")
-_CALLED = re.compile(r'"(\w+)"|\b(\w+)=')  # an exercise: check("rms_norm", …), plug_in(rms_norm=…)
-# The first line is all that a front end shows of the folded cell.
+_CALLED = re.compile(r'"(\w+)"|\b(\w+)=')  # exercises, as in check("rms_norm", …) and plug_in(rms_norm=…)
+# Front ends show only this line of the folded cell.
 TITLE = Text(
     en="Set-up: this cell holds the package that the lesson needs", zh="准备：这个单元格里有这一课要用的软件包"
 )
@@ -51,49 +51,49 @@ CANNOT_UNPACK = Text(
 
 
 def write_bundles(project: Project, paths: list[Path], out: Path, say: Callable[[str], None] = print) -> list:
-    """Write built lessons (all if none) to a folder, each as one file; the result says what went wrong."""
+    """Write built lessons (default: all) to a folder. Returns the errors."""
     paths = paths or [path for language in LANGUAGES for path in sorted(project.notebooks(language).glob("*.ipynb"))]
     failures: list[Problem | BuildError] = []
     for path in paths:
         with collecting_errors(failures):
             lesson = notebook.read(path)
             if "blocklab" not in lesson.metadata:
-                raise BuildError(f"{path}: is not a built lesson, such as notebooks/en/02_norm_axes.ipynb")
+                raise BuildError(f"{path}: expected a built lesson like notebooks/en/02_norm_axes.ipynb")
             name = f"{lesson.metadata.blocklab.language}/{path.name}"
             text = bundle_lesson(project, lesson)
             size = len(text.encode("utf-8"))
             if size > MAX_BYTES:
-                raise BuildError(f"{name}: {size / 1e6:.2f} MB as one file; the limit is {MAX_BYTES / 1e6:.1f} MB")
+                raise BuildError(f"{name}: expected at most {MAX_BYTES / 1e6:.1f} MB, got {size / 1e6:.2f} MB")
             write_text(out / name, text, str(out / name))
             say(f"{name}  {size / 1e6:.2f} MB")
     return failures
 
 
 def bundle_lesson(project: Project, lesson: NotebookNode) -> str:
-    """What stands in the file. A page without code, which needs nothing, stays as it is."""
+    """The text of the bundle. A page without code only loses its widgets."""
     for cell in lesson.cells:
-        if cell.id == stamped_cells.SETUP:
+        if cell.id == install_cell.CELL_ID:
             cell.source = first_cell(project, lesson)
     return prepare_copy(notebook.to_text(lesson).encode("utf-8")).decode("utf-8")
 
 
 def first_cell(project: Project, lesson: NotebookNode) -> str:
-    """The first code cell: it brings the package along, and begins."""
+    """The first code cell: it unpacks the packages and calls `begin`."""
     language = lesson.metadata.blocklab.language
     files = collect_files(project, lesson)
     tar = pack(files)
     least = minimum_python(project)
     need = sum(map(len, files.values())) / 1e6
-    texts = {"old": PYTHON_TOO_OLD, "another": OTHER_VERSION_LOADED, "failed": CANNOT_UNPACK}
-    filled = {"least": least, "need": need, "here": "{here}", "there": "{there}", "why": "{why}"}
-    said = {name: getattr(text, language).format(**filled) for name, text in texts.items()}
+    texts = {"python": PYTHON_TOO_OLD, "loaded": OTHER_VERSION_LOADED, "failed": CANNOT_UNPACK}
+    values = {"least": least, "need": need, "here": "{here}", "there": "{there}", "why": "{why}"}
+    messages = {name: getattr(text, language).format(**values) for name, text in texts.items()}
     payload = "\n".join(re.findall(f".{{1,{LINE_LENGTH}}}", base64.b64encode(tar).decode("ascii")))
     return f"""# {getattr(TITLE, language)}
 {inspect.getsource(bundle_unpacking)}
 
-bring(
+unpack(
     python=({least.replace(".", ", ")}),
-    said={said},
+    messages={messages},
     name="blocklab-{hashlib.sha256(tar).hexdigest()[:12]}-",
     payload='''
 {payload}
@@ -105,13 +105,13 @@ begin("{language}")"""
 
 
 def minimum_python(project: Project) -> str:
-    """The oldest Python that runs the lessons, such as 3.11."""
+    """The oldest Python version that runs the lessons, for example 3.11."""
     settings = tomllib.loads(project.read(project.pyproject))
     return settings["project"]["requires-python"].removeprefix(">=")
 
 
 def pack(files: dict[str, bytes]) -> bytes:
-    """A tar.xz that tells nothing of when, where and by whom it was made."""
+    """A tar.xz without times and owners, so that equal files give equal bytes."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:xz", preset=9 | lzma.PRESET_EXTREME) as tar:
         for name, data in sorted(files.items()):
@@ -122,10 +122,10 @@ def pack(files: dict[str, bytes]) -> bytes:
 
 
 def collect_files(project: Project, lesson: NotebookNode) -> dict[str, bytes]:
-    """What a lesson brings along, by name: the licences, and the package without what belongs to other lessons."""
+    """The files for a lesson by name: licences, and both packages without other lessons' code and data."""
     code = "\n".join(cell.source for cell in lesson.cells if cell.cell_type == "code")
     lib = project.root / "lib"
-    others = {*ORDER} - _rooms(code)
+    others = {*ORDER} - _lesson_packages(code)
     data = manifest_of(Path(lesson.metadata.blocklab.source).stem).data
     others |= {name for other in LESSONS for name in other.data} - {*data}
     paths = [path.relative_to(lib) for name in PACKAGES for path in (lib / name).rglob("*.*")]
@@ -141,8 +141,8 @@ def collect_files(project: Project, lesson: NotebookNode) -> dict[str, bytes]:
     return files
 
 
-def _rooms(code: str) -> set[str]:
-    """The packages of the lessons from which the code imports, or whose exercises it names."""
+def _lesson_packages(code: str) -> set[str]:
+    """The lesson packages from which the code imports, or whose exercises it names."""
     named = {name for names in _CALLED.findall(code) for name in names}
-    imported = {room for room in ORDER if f"blocklab_course.lessons.{room}" in code}
+    imported = {name for name in ORDER if f"blocklab_course.lessons.{name}" in code}
     return imported | {lesson.package for lesson in LESSONS if named & {*lesson.exercises}}

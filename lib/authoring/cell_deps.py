@@ -1,4 +1,4 @@
-"""Which of a lesson's cells need which others."""
+"""Find which cells of a notebook depend on others, by the names that they define and read."""
 
 import ast
 from collections.abc import Collection, Sequence
@@ -7,7 +7,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 
 def needed_cells(sources: Sequence[str], spare: Collection[int]) -> set[int]:
-    """The numbers of those spare cells that give a name to what a later cell reads, be it one of these."""
+    """The indices of the spare cells that define a name which a later needed cell reads."""
     found, reads = set(), set()
     for number in reversed(range(len(sources))):
         bound, read = bound_and_read(sources[number])
@@ -18,7 +18,7 @@ def needed_cells(sources: Sequence[str], spare: Collection[int]) -> set[int]:
 
 
 def stranded_cells(sources: Sequence[str], left_out: Collection[int]) -> set[int]:
-    """The numbers of the cells that cannot run without those left out, themselves among them: they read their names."""
+    """The indices of the cells left out and of all cells that read their names, directly or not."""
     found, missing = set(), set()
     for number, source in enumerate(sources):
         bound, read = bound_and_read(source)
@@ -31,7 +31,7 @@ def stranded_cells(sources: Sequence[str], left_out: Collection[int]) -> set[int
 
 
 def bound_and_read(source: str) -> tuple[set[str], set[str]]:
-    """The names that a cell gives to something, and those that it reads."""
+    """The names that a cell defines, and those that it reads."""
     bound, read = set(), set()
     for node in ast.walk(ast.parse(TransformerManager().transform_cell(source))):
         match node:

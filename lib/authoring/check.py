@@ -1,4 +1,4 @@
-"""Everything that must hold before lessons are published."""
+"""Check lessons, glossary, package texts and READMEs before they are published."""
 
 from blocklab_course.i18n import LANGUAGES
 
@@ -18,17 +18,17 @@ from .source import read_lesson
 
 
 def check(project: Project, numbers: list[str]) -> list[Problem | BuildError]:
-    """The lessons with these numbers; if none is named, all of them, the package's texts and the READMEs.
+    """Check the lessons with these numbers; without numbers all lessons, the package's texts and the READMEs.
 
-    A lesson that cannot be read is a finding like any other, and does not hide what is wrong elsewhere.
+    A lesson that cannot be read is one more problem in the list; the other lessons are still checked.
     """
-    chosen, outlines = project.chosen(numbers), project.outlines()
+    stems, outlines = project.select(numbers), project.outlines()
     problems: list[Problem | BuildError] = []
     glossary = Glossary()
     with collecting_errors(problems):
         glossary = read_glossary(project)
     for outline in outlines:
-        if outline.stem in chosen:
+        if outline.stem in stems:
             with collecting_errors(problems):
                 lesson = read_lesson(project, outline.stem)
                 problems += check_parity(lesson, glossary) + check_code_texts(lesson, glossary)
@@ -44,15 +44,15 @@ def check(project: Project, numbers: list[str]) -> list[Problem | BuildError]:
             with collecting_errors(problems):
                 problems += glossary_page.check(project, outlines, glossary)
         problems += [
-            Problem(project.show(path), None, None, "its source is gone; run: build") for path in find_orphans(project)
+            Problem(project.show(path), None, None, "has no source; run: build") for path in find_orphans(project)
         ]
     return list({str(problem): problem for problem in problems}.values())
 
 
 def check_readme(project: Project, outlines: list[Outline], language: str) -> list[Problem]:
-    """The README holds the table of lessons, with the address of pyproject.toml, and no link leads nowhere."""
-    readme, wanted = project.readme(language), render_readme(project, outlines, language)
+    """Check that the README has the current table of lessons and no dead links."""
+    readme, expected = project.readme(language), render_readme(project, outlines, language)
     problems = check_readme_links(project, language)
-    if project.read(readme) != wanted:
-        problems.append(Problem(project.show(readme), None, None, "the table of lessons is stale; run: build"))
+    if project.read(readme) != expected:
+        problems.append(Problem(project.show(readme), None, None, "the table of lessons is out of date; run: build"))
     return problems

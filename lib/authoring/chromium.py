@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from playwright.sync_api import Browser, Error, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-# The browser is to load the page and nothing else; the sandbox needs rights that a container does not give.
+# No background requests. The sandbox needs rights that containers do not have.
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -22,7 +22,7 @@ FLAGS = (
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Yield a Chromium: $CHROMIUM, one on PATH, or playwright's own. Raises playwright's Error if there is none."""
+    """Yield $CHROMIUM, a Chromium on PATH, or playwright's own. Raises playwright's Error if there is none."""
     path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
@@ -31,7 +31,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def reason_without_chromium() -> str | None:
-    """Why no Chromium can be started here, or None if one can."""
+    """The reason why no Chromium can be started, or None."""
     try:
         with chromium():
             return None

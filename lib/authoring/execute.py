@@ -1,4 +1,4 @@
-"""Run a lesson's notebooks, and keep of their outputs only what is the same on every run."""
+"""Run a lesson's notebooks and remove what differs from run to run."""
 
 import asyncio
 import copy
@@ -22,13 +22,13 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def execute(project: Project, stem: str, notebooks: dict[str, NotebookNode]) -> None:
-    """Run the notebooks of one lesson side by side, each in its own folder and kernel. Raises PublishError."""
+    """Run the notebooks of one lesson in parallel, each in its own folder and kernel. Raises BuildError."""
     asyncio.run(_execute_all(project, stem, notebooks))
     problems = []
     for language, notebook in notebooks.items():
         for cell in notebook.cells:
             if cell.cell_type == "code":
-                _settle(cell)
+                _normalize(cell)
         problems += check_outputs(notebook, project.show(project.notebook(language, stem)))
     if problems:
         raise BuildErrors(*problems)
@@ -46,7 +46,7 @@ async def _execute_all(project: Project, stem: str, notebooks: dict[str, Noteboo
 async def _execute(project: Project, stem: str, language: str, notebook: NotebookNode, sockets: str) -> None:
     path = project.notebook(language, stem)
     path.parent.mkdir(parents=True, exist_ok=True)
-    metadata = copy.deepcopy(notebook.metadata)  # the client adds the version of this Python
+    metadata = copy.deepcopy(notebook.metadata)  # the client adds the Python version
     client = NotebookClient(
         notebook,
         timeout=TIMEOUT,
@@ -55,10 +55,10 @@ async def _execute(project: Project, stem: str, language: str, notebook: Noteboo
         record_timing=False,
         store_widget_state=False,
         coalesce_streams=True,
-        extra_arguments=["--log-level=ERROR"],  # the kernel's own remarks about its sockets
+        extra_arguments=["--log-level=ERROR"],  # hides the kernel's messages about its sockets
     )
     if os.name != "nt":
-        # Sockets that are files: two kernels that start at the same moment may be given the same port.
+        # Unix sockets: two kernels that start at the same time may get the same TCP port.
         client.config.KernelManager.update(transport="ipc", ip=sockets)
     running = None
 
@@ -71,21 +71,21 @@ async def _execute(project: Project, stem: str, language: str, notebook: Noteboo
         await client.async_execute()
         notebook.metadata = metadata
     except CellExecutionError as error:
-        raise _failed(project.show(path), running, error.traceback) from None
-    except (CellTimeoutError, RuntimeError) as error:  # also of a kernel that died before the first cell
-        raise _failed(project.show(path), running, str(error)) from None
+        raise _to_error(project.show(path), running, error.traceback) from None
+    except (CellTimeoutError, RuntimeError) as error:  # or the kernel died before the first cell
+        raise _to_error(project.show(path), running, str(error)) from None
     except NoSuchKernel:
-        raise BuildError("no Jupyter kernel 'python3': install the extra, pip install -e '.[lessons]'") from None
+        raise BuildError("no Jupyter kernel 'python3'; run: pip install -e '.[lessons]'") from None
 
 
-def _failed(file: str, cell: NotebookNode | None, message: str) -> BuildError:
+def _to_error(file: str, cell: NotebookNode | None, message: str) -> BuildError:
     traceback = _COLOUR.sub("", message).split("-" * 75)[-1].strip()
     what = "the cell failed" if cell else "the kernel did not start"
     return BuildError(f"{Problem(file, None, cell and cell.id, what)}\n{traceback}")
 
 
-def _settle(cell: NotebookNode) -> None:
-    """Drop what changes from run to run: times, tracebacks with their paths, the names of widget models."""
+def _normalize(cell: NotebookNode) -> None:
+    """Remove execution times and traceback paths, and replace random widget ids."""
     cell.metadata.pop("execution", None)
     for number, output in enumerate(cell.outputs):
         if output.output_type == "error":

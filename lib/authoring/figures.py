@@ -1,4 +1,4 @@
-"""The stills in `pic/`, drawn from the lessons' pictures in both languages: `python -m authoring.figures FOLDER`."""
+"""Draw the still images of lesson figures in `pic/`: `python -m authoring.figures FOLDER`."""
 
 import sys
 from pathlib import Path
@@ -25,11 +25,11 @@ STILLS = {
         {"length": 200, "d_model": 128, "base": 10000.0, "row": 60, "column": 40, "apart": False},
     ),
 }
-"""By name: the picture, its size in inches, and the values it is drawn at."""
+"""By name: the figure, its size in inches, and its control values."""
 
 
 def draw(folder: Path) -> None:
-    """Write every still in every language, as NAME_LANGUAGE.png, and print its name."""
+    """Write NAME_LANGUAGE.png for every still and language, and print the paths."""
     for language in LANGUAGES:
         begin(language)
         for name, (picture, size, values) in STILLS.items():
@@ -42,5 +42,5 @@ def draw(folder: Path) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
-        sys.exit(f"usage: python -m authoring.figures FOLDER (an existing one), got {sys.argv[1:]}")
+        sys.exit(f"usage: python -m authoring.figures FOLDER (which must exist), got {sys.argv[1:]}")
     draw(Path(sys.argv[1]))

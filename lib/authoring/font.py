@@ -1,9 +1,8 @@
-"""The font of the Chinese figures: a renamed subset of Noto Sans CJK SC, about 1 MB.
+"""Build the font of the Chinese figures, a renamed subset of Noto Sans CJK SC of about 1 MB.
 
-`python -m authoring.font [SOURCE.ttc]` writes `data/BlocklabSansSC.otf` from Debian's `fonts-noto-cjk`: the
-3,755 hanzi of GB2312 level 1, the signs below, and all that the lessons and the package use. What Noto lacks (`⟨`, `₂`,
-`✗`, …) is drawn in DejaVu Sans, which comes with matplotlib; matplotlib falls back to it in plain strings only, so that
-a string with `$…$` may hold nothing that is not in the font itself.
+`python -m authoring.font [SOURCE.ttc]` writes `data/BlocklabSansSC.otf` from Debian's `fonts-noto-cjk`: the 3,755 hanzi
+of GB2312 level 1, the symbols below, and all characters in the lessons and packages. matplotlib draws characters that
+Noto lacks (`⟨`, `₂`, `✗`, …) in DejaVu Sans, but not in strings with `$…$`, which may only use the font itself.
 """
 
 import sys
@@ -38,17 +37,17 @@ SYMBOL_RANGES = (
     (0xFF01, 0xFF5E),  # full-width forms
     (0xFFE0, 0xFFE6),  # ￥
 )
-PICTOGRAMS = "\u200d\ufe0f✅❌❓❗⭐"  # like all above U+1F000 drawn by the browser: no figure holds one
+PICTOGRAMS = "\u200d\ufe0f✅❌❓❗⭐"  # drawn by the browser, as everything above U+1F000; not used in figures
 
 
 def gb2312_level_1() -> set[str]:
-    """The 3,755 most frequent hanzi: rows 16 to 55 of GB2312, 94 cells each, the last five of row 55 empty."""
+    """The 3,755 most frequent hanzi: rows 16 to 55 of GB2312, with 94 cells each and five empty cells at the end."""
     cells = (bytes([0xA0 + row, 0xA0 + cell]) for row in range(16, 56) for cell in range(1, 95))
     return set("".join(cell.decode("gb2312", errors="ignore") for cell in cells))
 
 
 def characters_in_use() -> set[str]:
-    """Every character of the lessons' sources and the package; no figure draws a pictogram."""
+    """Every character in the lessons' sources and the packages, without pictograms."""
     files = {
         *ROOT.glob("notebooks/source/*.py"),
         *ROOT.glob("lib/blocklab/**/*.py"),
@@ -59,18 +58,18 @@ def characters_in_use() -> set[str]:
 
 
 def read_characters(font: Path) -> set[str]:
-    """The characters that have a glyph in a font file."""
+    """The characters for which a font file has a glyph."""
     with TTFont(font, lazy=True) as opened:
         return set(map(chr, opened.getBestCmap()))
 
 
 def find_missing(characters: set[str]) -> set[str]:
-    """Those of `characters` that a figure would show as an empty box: neither in our font nor in its fallback."""
+    """The characters that neither the font nor its fallback can draw."""
     return characters - read_characters(FONT) - read_characters(FALLBACK)
 
 
 def open_source(path: Path) -> TTFont:
-    """The one face of the collection at `path` that we subset, or the font that `path` is."""
+    """Open a font file, or the simplified Chinese face of a collection."""
     if path.suffix != ".ttc":
         return TTFont(path, recalcTimestamp=False)
     with TTCollection(path, lazy=True) as faces:
@@ -79,7 +78,7 @@ def open_source(path: Path) -> TTFont:
 
 
 def rename(font: TTFont) -> None:
-    """Give the font our family's name, and leave Noto's name nowhere; copyright and licence stay as they are."""
+    """Replace every occurrence of Noto's name by ours, as its licence requires; keep copyright and licence."""
     postscript = f"{FAMILY.replace(' ', '')}-Regular"
     version = font["name"].getDebugName(5).split(";")[0]
     names = {1: FAMILY, 2: "Regular", 3: f"{version}; {postscript}", 4: FAMILY, 5: version, 6: postscript, 16: FAMILY}
@@ -101,7 +100,7 @@ def symbols() -> set[str]:
 
 
 def subset(font: TTFont, characters: set[str]) -> None:
-    """Leave in a font what these characters need, and nothing else."""
+    """Remove everything from the font that these characters do not need."""
     options = Options(hinting=False, layout_features=[], name_IDs=["*"], notdef_outline=True)
     options.drop_tables += ["BASE", "GDEF", "GPOS", "GSUB", "VORG", "vhea", "vmtx"]
     subsetter = Subsetter(options)
@@ -110,7 +109,7 @@ def subset(font: TTFont, characters: set[str]) -> None:
 
 
 def build(source: Path, target: Path) -> None:
-    """Write the subset of `source` that holds all we draw; the same source gives the same bytes."""
+    """Write the subset of `source`; the same source gives the same bytes."""
     with open_source(source) as font:
         subset(font, gb2312_level_1() | symbols() | characters_in_use())
         rename(font)
@@ -118,7 +117,7 @@ def build(source: Path, target: Path) -> None:
 
 
 def subset_for(characters: set[str]) -> bytes:
-    """Our font with the signs and of all others these characters alone."""
+    """The font reduced to the symbols and these characters."""
     out = BytesIO()
     with open_source(FONT) as font:
         subset(font, symbols() | characters)

@@ -1,4 +1,4 @@
-"""The one list of the course's words, `notebooks/source/glossary.toml`: what they mean, and how texts use them."""
+"""Read the course's terms and the rules on their use from `notebooks/source/glossary.toml`."""
 
 import re
 import tomllib
@@ -11,16 +11,16 @@ from .problem import BuildErrors, Problem
 from .project import Project
 
 WORDS = {"lesson", *(f"{field}{language}" for language in LANGUAGES for field in ("", "meaning_"))}
-RULES = {"asks", "unused", "once"}  # what texts are held to, where there are such rules
-EARLY = "early"  # a rule that only a term can have, for it goes by the term's lesson
+RULES = {"asks", "unused", "once"}  # optional rules for texts
+EARLY = "early"  # a rule that depends on the term's lesson
 OTHERS = "others"
 
 
 @dataclass(frozen=True)
 class Term:
-    """A word in both languages, what it means in one sentence, and the number of the lesson that explains it.
+    """A term in both languages, its meaning in one sentence, and the number of the lesson that explains it.
 
-    others: the Chinese words that other books have for it.
+    `others` are the Chinese terms of other books.
     """
 
     words: dict[str, str]
@@ -31,9 +31,9 @@ class Term:
 
 @dataclass(frozen=True)
 class AvoidedWord:
-    """A word (regular expression) that texts in one language do not use, and what to write.
+    """A word (regular expression) that texts in one language avoid, and what to write instead.
 
-    The twin's word `unless` (regular expression) excuses it. `before` is the lesson from which on it is used.
+    It is allowed if the text in the other language matches `unless`, and from lesson `before` on.
     """
 
     language: str
@@ -42,8 +42,8 @@ class AvoidedWord:
     unless: str | None
     before: int | None
 
-    def found(self, texts: dict[str, str], lesson: int | None) -> tuple[str, str] | None:
-        """The message and the word it is about, if a text is one that should not use the word."""
+    def find(self, texts: dict[str, str], lesson: int | None) -> tuple[str, str] | None:
+        """The message and the matched word, if the text uses the word where it should not."""
         if self.before is not None and (lesson is None or lesson >= self.before):
             return None
         [twin] = texts.keys() - {self.language}
@@ -58,10 +58,10 @@ class AvoidedWord:
 
 @dataclass(frozen=True)
 class Glossary:
-    """The terms of the page, and the rules that texts are held to.
+    """The terms, and the rules for texts.
 
-    asks: an English word asks for a Chinese one in its twin (both regular expressions); once: words that a lesson
-    shows at most once.
+    `asks` pairs an English word with the Chinese word that its translation must use (regular expressions); `once` are
+    words that a lesson shows at most once.
     """
 
     terms: tuple[Term, ...] = ()
@@ -70,7 +70,7 @@ class Glossary:
     once: tuple[str, ...] = ()
 
     def wrong_terms(self, en: str, zh: str, lesson: int | None) -> list[tuple[str, str]]:
-        """What is wrong in a pair of texts: (message, the word it is about). `lesson` is None outside lessons."""
+        """The broken rules in a pair of texts, as (message, word). `lesson` is None outside lessons."""
         found = []
         for english, chinese in self.asks:
             flags = re.IGNORECASE if english.islower() else 0
@@ -78,7 +78,7 @@ class Glossary:
             if word and not re.search(chinese, zh):
                 found.append((f"'{word[0]}' asks for {chinese.replace('|', ' or ')}", word[0]))
         texts = {"en": en, "zh": zh}
-        return found + [wrong for unused in self.unused if (wrong := unused.found(texts, lesson))]
+        return found + [wrong for unused in self.unused if (wrong := unused.find(texts, lesson))]
 
 
 def glossary_path(project: Project) -> Path:
@@ -86,45 +86,45 @@ def glossary_path(project: Project) -> Path:
 
 
 def read_glossary(project: Project) -> Glossary:
-    """The whole list; a repository that has none asks for no words. Raises Faults for every row of another form."""
+    """Read the file; without one there are no rules. Raises BuildErrors for malformed rows."""
     if not glossary_path(project).exists():
         return Glossary()
     file = project.show(glossary_path(project))
     try:
         content = tomllib.loads(project.read(glossary_path(project)))
     except tomllib.TOMLDecodeError as error:
-        raise BuildErrors(Problem(file, None, None, f"is no TOML: {error}")) from None
+        raise BuildErrors(Problem(file, None, None, f"expected TOML: {error}")) from None
     rows = content.pop("term", [])
     wrong = [(f"term {place}", _wrong(row)) for place, row in enumerate(rows, 1)]
-    wrong.append(("what stands outside the terms", _wrong_keys(content, set(), RULES) or _wrong_rules(content)))
+    wrong.append(("the part outside the terms", _wrong_keys(content, set(), RULES) or _wrong_rules(content)))
     if problems := [Problem(file, None, None, f"{where} {what}") for where, what in wrong if what]:
         raise BuildErrors(*problems)
     return _glossary(rows, [*rows, content])
 
 
 def _wrong(row: dict) -> str | None:
-    """What is wrong with the form of a term, if anything is."""
+    """The first error in a term, if any."""
     return _wrong_keys(row, WORDS, RULES | {EARLY, OTHERS}) or _wrong_rules(row)
 
 
 def _wrong_keys(row: dict, required: set[str], optional: set[str]) -> str | None:
     differ = (required - row.keys()) | (row.keys() - required - optional)
-    return f"has a field missing or too many: {', '.join(sorted(differ))}" if differ else None
+    return f"has missing or unknown fields: {', '.join(sorted(differ))}" if differ else None
 
 
 def _wrong_rules(row: dict) -> str | None:
-    """What is wrong with the regular expressions of a term, or of those outside the terms."""
+    """The first error in the rules of a term, or in the rules outside the terms."""
     patterns = [*row.get("asks", {}), *row.get("asks", {}).values()]
     for field in ("unused", EARLY):
         for each in row.get(field, ()):
             if each.keys() - {"unless"} not in ({language, "write"} for language in LANGUAGES):
-                return f"wants {field} to hold rows of zh or en with write and perhaps unless; got {each!r}"
+                return f"expected {field} to have zh or en, write, and optionally unless; got {each!r}"
             patterns += [value for key, value in each.items() if key != "write"]
     try:
         for pattern in patterns:
             re.compile(pattern)
     except re.error as error:
-        return f"has a regular expression that is none, {pattern!r}: {error}"
+        return f"has an invalid regular expression {pattern!r}: {error}"
     return None
 
 

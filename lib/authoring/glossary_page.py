@@ -1,4 +1,4 @@
-"""The glossary, a page in each language, built from the one list of words."""
+"""Build the glossary notebook of each language from `glossary.toml`."""
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
@@ -23,7 +23,7 @@ HEADS = {"en": ("English", "Chinese", "Chinese elsewhere", "meaning"), "zh": ("ä
 
 
 def compose(terms: tuple[Term, ...], outlines: list[Outline], language: str) -> NotebookNode:
-    """The page in a language: under the title of each lesson the words that it explains."""
+    """The page in a language, with the terms of each lesson under its title."""
     cells = [new_markdown_cell(f"{TITLES[language]}\n\n{INTRODUCTIONS[language]}", id="top")]
     for outline in outlines:
         own = [term for term in terms if f"{term.lesson:02d}" == outline.number]
@@ -49,22 +49,22 @@ def build(project: Project, outlines: list[Outline]) -> None:
 
 
 def check(project: Project, outlines: list[Outline], glossary: Glossary) -> list[Problem]:
-    """Both languages say the same, no word stands twice, every lesson exists, and the pages are those of the table."""
+    """Check that meanings agree in both languages, terms are unique, lessons exist and the pages are up to date."""
     terms, file = glossary.terms, project.show(glossary_path(project))
     lessons = {outline.number for outline in outlines}
     problems = []
     for language in LANGUAGES:
         words = [term.words[language] for term in terms]
         problems += [
-            Problem(file, None, w, "stands twice in the table") for w in sorted(set(words)) if words.count(w) > 1
+            Problem(file, None, w, "is twice in the glossary") for w in sorted(set(words)) if words.count(w) > 1
         ]
         path = project.notebook(language, STEM)
-        wanted = notebook.to_text(compose(terms, outlines, language))
-        if not path.exists() or project.read(path) != wanted:
-            problems.append(Problem(project.show(path), None, None, "is not that of the table; run: build"))
+        expected = notebook.to_text(compose(terms, outlines, language))
+        if not path.exists() or project.read(path) != expected:
+            problems.append(Problem(project.show(path), None, None, "is out of date; run: build"))
     for term in terms:
         if f"{term.lesson:02d}" not in lessons:
             problems.append(Problem(file, None, term.words["en"], f"there is no lesson {term.lesson:02d}"))
-        wording = CodeText(0, term.meanings["en"], term.meanings["zh"])
-        problems += check_code_text(wording, file, term.words["en"], None, glossary)
+        text = CodeText(0, term.meanings["en"], term.meanings["zh"])
+        problems += check_code_text(text, file, term.words["en"], None, glossary)
     return problems

@@ -1,6 +1,6 @@
-"""A handout of a lesson: its question, the picture to predict, the exercise and the closing questions.
+"""Write a printable handout of a lesson: its question, a picture to predict, the exercise and the closing questions.
 
-It leaves out the answers, has space to write, and stands alone, with its pictures and formulas inside.
+It has no answers and leaves space to write. Pictures and formulas are inside the HTML.
 """
 
 import re
@@ -16,7 +16,7 @@ from playwright.sync_api import Browser
 from blocklab_course.i18n import LANGUAGES, use_language
 from blocklab_course.progress.questions import CLOSING, closing_questions, section
 
-from . import notebook, stamped_cells
+from . import notebook
 from .lint.markdown import strip_details
 from .problem import BuildError
 from .project import Outline, Project
@@ -25,22 +25,24 @@ from .site.render import render
 
 EXERCISE = {"en": "## Exercise", "zh": "## 练习"}
 IN_SHORT = {"en": "## In short", "zh": "## 小结"}
-LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")  # to another lesson, useless on paper
-PRINTED = 695, 1030  # CSS pixels of A4 less the margins of handout.css
-SMALLEST = 0.75  # of the letters, which are then 7 points tall; a longer handout gets a second page
-ROOM = '\n\n<div class="room"></div>'
+LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")  # to another lesson
+PAGE_SIZE = 695, 1030  # CSS pixels of A4 without the margins of handout.css
+MIN_SCALE = 0.75  # 7-point letters; a longer handout gets a second page
+WRITING_SPACE = '\n\n<div class="room"></div>'
 
 
 def render_handout(lesson: NotebookNode, language: str, name: str) -> str:
-    """The handout of a built lesson, as HTML. Raises PublishError for a lesson that lacks one of its parts."""
+    """The handout of a built lesson as HTML. Raises BuildError if the lesson lacks a part."""
     try:
         closing = "\n\n".join(section_paragraphs(lesson, CLOSING[language]))
         asked = (question.asked for question in closing_questions([closing], language))
         texts = [
-            next(cell.source for cell in lesson.cells if cell.id not in stamped_cells.IDS),
+            next(cell.source for cell in lesson.cells if cell.id not in notebook.GENERATED_IDS),
             prediction_with_picture(lesson),
             "\n\n".join(section_paragraphs(lesson, EXERCISE[language])),
-            "\n\n".join([CLOSING[language], *(f"{number}. {one}{ROOM}" for number, one in enumerate(asked, 1))]),
+            "\n\n".join(
+                [CLOSING[language], *(f"{number}. {one}{WRITING_SPACE}" for number, one in enumerate(asked, 1))]
+            ),
             "\n\n".join(section_paragraphs(lesson, IN_SHORT[language])),
         ]
     except BuildError as error:
@@ -52,20 +54,20 @@ def render_handout(lesson: NotebookNode, language: str, name: str) -> str:
 
 
 def has_handout(lesson: NotebookNode, language: str) -> bool:
-    """Whether a lesson gets a handout: it asks closing questions."""
+    """Whether the lesson asks closing questions, without which it gets no handout."""
     return any(CLOSING[language] in cell.source for cell in lesson.cells)
 
 
 def section_paragraphs(lesson: NotebookNode, start: str) -> list[str]:
-    """The paragraphs of the section whose first line begins like this. Raises PublishError if there is none."""
+    """The paragraphs of the section whose heading starts with `start`. Raises BuildError if there is none."""
     found = section((cell.source for cell in lesson.cells if cell.cell_type == "markdown"), start)
     if found is None:
-        raise BuildError(f"a handout wants a text with {start!r}, got none")
+        raise BuildError(f"expected a section {start!r} for the handout")
     return found.split("\n\n")
 
 
 def prediction_with_picture(lesson: NotebookNode) -> str:
-    """The text above the first panel that asks for a guess, and its saved picture. Raises PublishError."""
+    """The text above the first panel with a prediction, and its saved picture. Raises BuildError if there is none."""
     for text, panel in pairwise(lesson.cells):
         for output in panel.get("outputs", ()) if "guess" in panel.metadata.get("tags", ()) else ():
             data = output.get("data", {})
@@ -74,13 +76,13 @@ def prediction_with_picture(lesson: NotebookNode) -> str:
                     f'<img src="data:image/png;base64,{data["image/png"]}" alt="{escape(data.get("text/plain", ""))}">'
                 )
                 return f'{text.source}\n\n<p class="picture">{image}</p>'
-    raise BuildError("a handout wants a panel that asks for a guess, got none")
+    raise BuildError("expected a panel with a prediction for the handout")
 
 
 def write_handouts(project: Project, outlines: list[Outline], folder: Path, browser: Browser) -> None:
-    """NAME_LANGUAGE.html and .pdf of every lesson that asks closing questions; prints their names."""
+    """Write NAME_LANGUAGE.html and .pdf for every lesson with closing questions."""
     folder.mkdir(parents=True, exist_ok=True)
-    paper = browser.new_page(viewport={"width": PRINTED[0], "height": PRINTED[1]})
+    paper = browser.new_page(viewport={"width": PAGE_SIZE[0], "height": PAGE_SIZE[1]})
     paper.emulate_media(media="print")
     for outline in outlines:
         for language in LANGUAGES:
@@ -92,7 +94,7 @@ def write_handouts(project: Project, outlines: list[Outline], folder: Path, brow
             file.write_text(render_handout(lesson, language, outline.titles[language]), encoding="utf-8")
             paper.goto(file.resolve().as_uri())
             height = paper.evaluate("document.documentElement.scrollHeight")
-            scale = max(SMALLEST, min(1, PRINTED[1] / height))
+            scale = max(MIN_SCALE, min(1, PAGE_SIZE[1] / height))
             paper.pdf(path=file.with_suffix(".pdf"), format="A4", print_background=True, scale=scale)
             print(file.with_suffix(""))
     paper.close()

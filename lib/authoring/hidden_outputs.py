@@ -1,17 +1,17 @@
-"""Outputs that answer a prediction: sealed in a built notebook, so that nobody reads them before the cell is run.
+"""Hide the outputs that answer a prediction, so that nobody reads them before running the cell.
 
-They lie in the cell's metadata, which neither Jupyter nor Colab shows. So one file serves every reader, and a run is
-still held to what the build has shown.
+They move to the cell's metadata, which neither Jupyter nor Colab shows. One file then serves every reader, and nbval
+can still compare a run with what the build showed.
 """
 
 import copy
 
 TAG = "answer"
-METADATA_KEY, HIDDEN_KEY = "blocklab", "sealed"  # where they lie in the metadata
+METADATA_KEY, HIDDEN_KEY = "blocklab", "sealed"
 
 
 def hide(notebook: dict) -> dict:
-    """A copy of the notebook in which the cells that answer a prediction show nothing."""
+    """A copy of the notebook in which cells tagged `answer` show nothing."""
     notebook = copy.deepcopy(notebook)
     for cell in notebook["cells"]:
         if cell.get("outputs") and TAG in cell["metadata"].get("tags", ()):
@@ -21,22 +21,22 @@ def hide(notebook: dict) -> dict:
 
 
 def reveal(notebook: dict) -> None:
-    """Put sealed outputs back in their places."""
-    for cell in _sealed(notebook):
+    """Put hidden outputs back under their cells."""
+    for cell in _cells_with_hidden(notebook):
         if cell.get("outputs") == []:
-            cell["outputs"] = _take_out(cell)
+            cell["outputs"] = _pop_hidden(cell)
 
 
 def remove_hidden(notebook: dict) -> list:
-    """Take the sealed outputs out of a notebook, which holds them no longer."""
-    return [_take_out(cell) for cell in _sealed(notebook)]
+    """Delete the hidden outputs of a notebook, and return them."""
+    return [_pop_hidden(cell) for cell in _cells_with_hidden(notebook)]
 
 
-def _sealed(notebook: dict) -> list[dict]:
+def _cells_with_hidden(notebook: dict) -> list[dict]:
     return [cell for cell in notebook["cells"] if HIDDEN_KEY in cell["metadata"].get(METADATA_KEY, ())]
 
 
-def _take_out(cell: dict) -> list:
+def _pop_hidden(cell: dict) -> list:
     outputs = cell["metadata"][METADATA_KEY].pop(HIDDEN_KEY)
     if not cell["metadata"][METADATA_KEY]:
         del cell["metadata"][METADATA_KEY]

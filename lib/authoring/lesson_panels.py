@@ -1,4 +1,4 @@
-"""The panels of a lesson, as its cells make them."""
+"""Run a lesson's cells and collect its panels, for tests, benchmarks and the site."""
 
 import ast
 from collections.abc import Iterator
@@ -16,25 +16,24 @@ from blocklab_course.panel import Panel
 from blocklab_course.session import set_language
 
 PROJECT = Project(Path(__file__).parents[2])
-SOURCES = [  # an appendix may show none
+SOURCES = [  # appendices may have none
     source for source in sorted(PROJECT.sources.glob("*.py")) if '"panel"' in source.read_text("utf-8")
 ]
-LANGUAGES = ("zh", "en")  # in the end the lesson goes on in English
+LANGUAGES = ("zh", "en")  # English last: the following cells run in it
 
 
 def code_cells(source: Path) -> list[tuple[str, list[str], dict[str, Any]]]:
-    """The code of each code cell, its tags, and the base of what a page without a kernel stores of its panel."""
+    """The code, tags and `base` of each code cell."""
     cells = [cell for cell in read_lesson(PROJECT, source.stem).cells if isinstance(cell, Code)]
     return [(cell.source, list(cell.tags), cell.base) for cell in cells]
 
 
 def random_accuracy(generator: torch.Generator, *_run) -> float:
-    """An accuracy in percent, made up."""
+    """A random accuracy in percent."""
     return 60 + 40 * torch.rand((), generator=generator).item()
 
 
-# What takes the place of a lesson's own function here: long training of which a panel shows the outcome. The lesson
-# itself is run elsewhere, in both languages.
+# Replacements for long training whose results a panel shows. nbval runs the real lesson.
 STAND_INS = {
     "04_small_batches": {
         "trained": lambda *_run: None,
@@ -44,10 +43,10 @@ STAND_INS = {
 
 
 def run_panels(source: Path, stills: bool = False) -> dict[tuple[int, str], Panel]:
-    """Run what a lesson's panels need of its cells, and collect what panel cells end in, by their number and language.
+    """Run the cells that a lesson's panels need, and return the panels by cell index and language.
 
-    stills: also what other cells show of a panel that nothing moves; then all cells up to the last one are run, for
-    random numbers go on from cell to cell, but for slow ones that no other needs.
+    With `stills`, also return the panels that cells show with `.still()`. Then every cell runs except slow ones that no
+    other cell needs, because the random state carries over from cell to cell.
     """
     begin("en")
     cells = code_cells(source)
@@ -70,14 +69,14 @@ def run_panels(source: Path, stills: bool = False) -> dict[tuple[int, str], Pane
         space |= {name: made for name, made in STAND_INS.get(source.stem, {}).items() if name in space}
         if last is not None:
             ending = compile(ast.Expression(last.value), f"{source.name} cell {number}", "eval")
-            for chosen in LANGUAGES:
-                set_language(chosen)
+            for language in LANGUAGES:
+                set_language(language)
                 with torch.random.fork_rng():
-                    shown[number, chosen] = eval(ending, space)
+                    shown[number, language] = eval(ending, space)
     return shown
 
 
 def default_and_extreme(panel: Panel) -> Iterator[dict[str, Any]]:
-    """Where a panel opens, and the state in which every control stands at an end: what `move` takes."""
+    """The default values of all controls, and the values at their ends, as arguments of `move`."""
     yield {name: control.default for name, control in panel.controls.items()}
     yield {name: control.ends()[-1] for name, control in panel.controls.items()}

@@ -1,4 +1,4 @@
-"""A lesson in one language as a notebook: the cells, not yet their outputs."""
+"""Turn a lesson's source into notebooks, and read and write built ones."""
 
 import json
 from pathlib import Path
@@ -12,15 +12,16 @@ from blocklab_course.gradebook.grades import MIME
 from blocklab_course.i18n import LANGUAGES
 from blocklab_course.lessons.catalog import manifest_of
 
-from . import stamped_cells
+from . import install_cell, navigation
 from .address import Address, read_address
 from .files import read_text, write_text
 from .hidden_outputs import METADATA_KEY, hide, reveal
 from .problem import BuildErrors, Problem, shorten
 from .project import Outline, Project
-from .source import Code, Lesson, read_lesson
+from .source import BilingualText, Code, Lesson, read_lesson
 
-FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}  # a cell whose code JupyterLab, and Colab, fold
+GENERATED_IDS = {install_cell.CELL_ID, navigation.TOP, navigation.BOTTOM}  # cells that no source holds
+FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}  # JupyterLab and Colab fold the cell's code
 
 
 def compose(project: Project, outlines: list[Outline], here: Outline) -> dict[str, NotebookNode]:
@@ -37,7 +38,7 @@ def _compose(project: Project, lesson: Lesson, outlines: list[Outline], here: Ou
 
 
 def make_notebook(cells: list[NotebookNode], language: str, source: str) -> NotebookNode:
-    """A notebook that says its language and the file it is built from."""
+    """A notebook whose metadata names its language and its source file."""
     metadata = {
         "blocklab": {"language": language, "source": source},
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -49,20 +50,20 @@ def make_notebook(cells: list[NotebookNode], language: str, source: str) -> Note
 def set_shared_cells(
     notebook: NotebookNode, address: Address, outlines: list[Outline], here: Outline, language: str
 ) -> None:
-    """Give the notebook its stamped cells, or renew them. Outputs stay, and so does every other cell."""
+    """Insert or update the generated cells. Other cells and all outputs stay."""
     old = {cell.id: cell for cell in notebook.cells}
-    top = new_markdown_cell(stamped_cells.navigation_line(address, outlines, here, language), id=stamped_cells.TOP)
-    setup = old.get(stamped_cells.SETUP) or new_code_cell(id=stamped_cells.SETUP)
+    top = new_markdown_cell(navigation.navigation_line(address, outlines, here, language), id=navigation.TOP)
+    setup = old.get(install_cell.CELL_ID) or new_code_cell(id=install_cell.CELL_ID)
     setup.metadata |= FOLDED
-    setup.source = stamped_cells.install_code(address, language, manifest_of(here.stem).needs)
-    title, *rest = [cell for cell in notebook.cells if cell.id not in stamped_cells.IDS]
-    end = stamped_cells.next_lesson_line(outlines, here, language)
-    bottom = [new_markdown_cell(end, id=stamped_cells.BOTTOM)] if end else []
+    setup.source = install_cell.install_code(address, language, manifest_of(here.stem).needs)
+    title, *rest = [cell for cell in notebook.cells if cell.id not in GENERATED_IDS]
+    end = navigation.next_lesson_line(outlines, here, language)
+    bottom = [new_markdown_cell(end, id=navigation.BOTTOM)] if end else []
     notebook.cells = [title, top, setup, *rest, *bottom]
 
 
-def _text(twins, language: str) -> NotebookNode:
-    return new_markdown_cell(getattr(twins, language), id=twins.id)
+def _text(cell: BilingualText, language: str) -> NotebookNode:
+    return new_markdown_cell(getattr(cell, language), id=cell.id)
 
 
 def _code(code: Code) -> NotebookNode:
@@ -75,9 +76,9 @@ def _code(code: Code) -> NotebookNode:
 
 
 def read(path: Path, shown: str = "") -> NotebookNode:
-    """A built notebook, its sealed outputs in their places. `shown` is what messages call it, the path if empty.
+    """Read a built notebook and reveal its hidden outputs. `shown` is its name in messages (default: the path).
 
-    Raises Faults for a file that is no notebook of the format that is written here.
+    Raises BuildErrors if the file is not a notebook of format 4.5.
     """
     shown = shown or path.as_posix()
     try:
@@ -87,11 +88,11 @@ def read(path: Path, shown: str = "") -> NotebookNode:
         return nbformat.v4.to_notebook_json(content, minor=5)
     except (ValueError, AttributeError, LookupError, TypeError, nbformat.ValidationError) as error:
         line = getattr(error, "lineno", None)
-        raise BuildErrors(Problem(shown, line, None, f"is not a notebook: {shorten(str(error))}")) from None
+        raise BuildErrors(Problem(shown, line, None, f"expected a notebook: {shorten(str(error))}")) from None
 
 
 def to_text(notebook: NotebookNode) -> str:
-    """What stands in the file of a notebook, in which the answers to predictions are sealed."""
+    """The notebook as JSON, with the answers to predictions hidden."""
     nbformat.validate(notebook)
     return nbformat.v4.writes(hide(notebook)) + "\n"
 
@@ -101,14 +102,14 @@ def write(notebook: NotebookNode, path: Path, shown: str = "") -> None:
 
 
 def keep_outputs(new: NotebookNode, old: NotebookNode) -> None:
-    """Carry over what the old notebook has shown, for every code cell whose source is the same or is stamped.
+    """Copy the outputs of unchanged code cells, and of the first code cell, to the new notebook.
 
-    Verdicts say by which version they were given: as a run would, they say today's.
+    Verdicts get the current version number, as a run would give them.
     """
-    shown = {cell.id: cell for cell in old.cells if cell.cell_type == "code"}
+    old_cells = {cell.id: cell for cell in old.cells if cell.cell_type == "code"}
     for cell in new.cells:
-        twin = shown.get(cell.id) if cell.cell_type == "code" else None
-        if twin and (twin.source == cell.source or cell.id == stamped_cells.SETUP):
+        twin = old_cells.get(cell.id) if cell.cell_type == "code" else None
+        if twin and (twin.source == cell.source or cell.id == install_cell.CELL_ID):
             cell.outputs, cell.execution_count = twin.outputs, twin.execution_count
             for output in cell.outputs:
                 if MIME in output.get("data", ()):

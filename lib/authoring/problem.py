@@ -1,18 +1,18 @@
-"""What is wrong, where, and the texts that show it."""
+"""Errors in sources and notebooks, with their places."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-MAX_SHOWN = 100  # characters of a text that a message repeats
+MAX_SHOWN = 100  # characters of a text that a message quotes
 
 
 class BuildError(Exception):
-    """The command cannot go on: its text is the whole message for the person who typed it."""
+    """A command cannot go on. The text is the whole message for the user."""
 
 
 class BuildErrors(BuildError):
-    """A file is not what it should be: each of its problems says where and what was wanted."""
+    """A file cannot be used. Each problem says where, and what was expected."""
 
     def __init__(self, *problems: "Problem"):
         super().__init__("\n".join(map(str, problems)))
@@ -21,7 +21,7 @@ class BuildErrors(BuildError):
 
 @dataclass(frozen=True)
 class Problem:
-    """One finding of a check. `texts` are (language, wording) pairs, shortened when shown."""
+    """A problem that a check found. `texts` are (label, text) pairs that the message quotes, shortened."""
 
     file: str
     line: int | None
@@ -39,17 +39,17 @@ class Problem:
 
 @contextmanager
 def collecting_errors(found: list[Problem | BuildError]) -> Iterator[None]:
-    """What goes wrong is added to the list, so that the next lesson has its turn."""
+    """Append errors to the list instead of raising them, so that the next lesson is still processed."""
     try:
         yield
-    except BuildErrors as faults:
-        found += faults.problems
+    except BuildErrors as errors:
+        found += errors.problems
     except BuildError as error:
         found.append(error)
 
 
 def shorten(text: str) -> str:
-    """The text on one line, cut to what a message can carry."""
-    words = " ".join(text[: 20 * MAX_SHOWN].split())  # the rest of a text of megabytes is not even looked at
+    """The text on one line, cut to a length that fits in a message."""
+    words = " ".join(text[: 20 * MAX_SHOWN].split())
     line = "".join(character if character.isprintable() else "�" for character in words)
     return line if len(line) <= MAX_SHOWN else line[: MAX_SHOWN - 1] + "…"

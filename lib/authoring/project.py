@@ -1,7 +1,6 @@
-"""Where things lie in the repository, and which lessons there are.
+"""The files of the repository and the list of lessons.
 
-A source is a lesson, NN_name.py, or an appendix, name.py: read, built, checked and linked as the lessons are, behind
-the last of them, and without a number. That an appendix has none is said here alone: its `number` is empty.
+A source is a lesson, NN_name.py, or an appendix, name.py. Appendices follow the last lesson; their `number` is empty.
 """
 
 import re
@@ -14,16 +13,13 @@ from .files import read_text, write_text
 from .problem import BuildError, BuildErrors, Problem, collecting_errors
 
 _NAME = re.compile(r"(?P<number>\d\d)_[a-z0-9_]+|[a-z][a-z0-9_]*")
-APPENDIX = {"en": "Appendix: ", "zh": "附录："}  # how the title of one begins, in place of the number
+APPENDIX = {"en": "Appendix: ", "zh": "附录："}  # how its title begins, in place of the number
 _TITLE = re.compile(rf"^(# (?:\d\d |{'|'.join(APPENDIX.values())})\S.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Outline:
-    """What other lessons and the README need to know of a lesson: its number, its file name and its two titles.
-
-    The number is empty for an appendix.
-    """
+    """The number, file name and titles of a lesson. The number of an appendix is empty."""
 
     number: str
     stem: str
@@ -31,22 +27,22 @@ class Outline:
 
     @property
     def key(self) -> str:
-        """What the commands call it: the number, or the name of an appendix."""
+        """The argument by which commands select it: the number, or the name of an appendix."""
         return key_of(self.stem)
 
-    def subject(self, language: str) -> str:
-        """The title without the number; an appendix has none, and keeps its title whole."""
+    def short_title(self, language: str) -> str:
+        """The title without the number."""
         return self.titles[language].removeprefix(f"{self.number} ")
 
 
 def number_of(stem: str) -> str:
-    """The number with which the file name of a lesson begins; empty for an appendix, and for what is neither."""
+    """The number at the start of a lesson's file name; empty for other names."""
     form = _NAME.fullmatch(stem)
     return (form and form["number"]) or ""
 
 
 def key_of(stem: str) -> str:
-    """What the commands call a source: its number if it is a lesson, otherwise its name."""
+    """The number of a lesson, or the name of an appendix."""
     return number_of(stem) or stem
 
 
@@ -77,24 +73,24 @@ class Project:
         return self.root / {"en": "README.md", "zh": "README.zh-CN.md"}[language]
 
     def show(self, path: Path) -> str:
-        """The path as a reader of a message types it: from the root, with forward slashes."""
+        """The path from the root, with forward slashes."""
         return path.relative_to(self.root).as_posix()
 
     def read(self, path: Path) -> str:
-        """The text of a file of the repository. Raises Faults."""
+        """Read a file of the repository. Raises BuildErrors."""
         return read_text(path, self.show(path))
 
     def write(self, path: Path, text: str) -> None:
-        """Write a file of the repository atomically. Raises PublishError."""
+        """Write a file of the repository atomically. Raises BuildError."""
         write_text(path, text, self.show(path))
 
     def outlines(self) -> list[Outline]:
-        """All lessons in the order of their numbers. Raises Faults for sources without titles or with equal numbers."""
+        """All lessons in order. Raises BuildErrors for a missing title or a number that is used twice."""
         outlines, problems, first = [], [], {}
         for stem in self._stems():
             number = number_of(stem)
             if number and first.setdefault(number, stem) != stem:
-                what = f"a second lesson with the number {number}, beside {first[number]}.py"
+                what = f"has the number {number}, as {first[number]}.py has"
                 problems.append(Problem(self.show(self.source(stem)), None, None, what))
             else:
                 with collecting_errors(problems):
@@ -104,43 +100,40 @@ class Project:
         return outlines
 
     def _stems(self) -> list[str]:
-        stems = sorted(path.stem for path in self.sources.glob("*.py"))  # letters, and so appendices, behind numbers
+        stems = sorted(path.stem for path in self.sources.glob("*.py"))  # appendices last: letters sort after digits
         if not stems:
-            raise BuildError(f"{self.show(self.sources)}: there is no lesson")
+            raise BuildError(f"{self.show(self.sources)}: no lessons found")
         return stems
 
     def _outline(self, stem: str) -> Outline:
         shown, own = self.show(self.source(stem)), number_of(stem)
         if not _NAME.fullmatch(stem):
-            what = "a lesson is named NN_name.py, such as 02_norm_axes.py, and an appendix name.py"
+            what = "expected a name like 02_norm_axes.py for a lesson, or name.py for an appendix"
             raise BuildErrors(Problem(shown, None, None, what))
         titles = dict(zip(LANGUAGES, _TITLE.findall(self.read(self.source(stem))), strict=False))
         begins = dict.fromkeys(LANGUAGES, f"{own} ") if own else APPENDIX
         if not all(titles.get(language, "").startswith(f"# {begins[language]}") for language in LANGUAGES):
-            wanted = f"'# {own} Title' in each language"
-            if not own:
-                wanted = "'# Appendix: Title' and '# 附录：标题', or its file a number, NN_name.py, if it is a lesson"
-            raise BuildErrors(Problem(shown, None, None, f"the first pair of cells wants a heading {wanted}"))
+            headings = f"'# {own} Title' in both languages" if own else "'# Appendix: Title' and '# 附录：标题'"
+            raise BuildErrors(Problem(shown, None, None, f"expected the first two cells to have headings {headings}"))
         return Outline(own, stem, {language: title.removeprefix("# ") for language, title in titles.items()})
 
-    def chosen(self, keys: list[str]) -> list[str]:
-        """The file names of the lessons with these numbers and the appendices with these names; of all if none."""
+    def select(self, keys: list[str]) -> list[str]:
+        """The file names, without .py, of the lessons and appendices with these keys; all without keys."""
         stems = self._stems()
         unknown = set(keys) - set(map(key_of, stems))
         if unknown:
-            have = ", ".join(map(key_of, stems))
-            raise BuildError(f"no lesson {', '.join(sorted(unknown))} in {self.show(self.sources)} (there: {have})")
+            known = ", ".join(map(key_of, stems))
+            raise BuildError(f"no lesson {', '.join(sorted(unknown))} in {self.show(self.sources)} (found: {known})")
         return [stem for stem in stems if not keys or key_of(stem) in keys]
 
 
 def find_root(start: Path) -> Path:
-    """The nearest folder, from `start` upwards, that is a repository of lessons."""
+    """The nearest folder, from `start` upwards, that holds pyproject.toml and notebooks/source/."""
     for folder in (start, *start.parents):
         if is_root(folder):
             return folder
-    raise BuildError(f"neither {start} nor a folder above it holds pyproject.toml and notebooks/source/")
+    raise BuildError(f"expected pyproject.toml and notebooks/source/ in {start} or a folder above it")
 
 
 def is_root(folder: Path) -> bool:
-    """Whether a folder is a repository of lessons, and not one that nothing is to be written into."""
     return (folder / "pyproject.toml").is_file() and (folder / "notebooks" / "source").is_dir()

@@ -1,4 +1,4 @@
-"""What is stamped into both READMEs: the table of lessons, and above it the way to read them as pages."""
+"""Update the generated parts of both READMEs: the table of lessons and the link to the site."""
 
 import re
 
@@ -28,34 +28,34 @@ _PAGES = {
 
 
 def site_line(address: Address, language: str) -> str:
-    """Where the lessons are read as pages: a link where they are published, else how they are made."""
+    """The sentence on the site, with a link if the repository has GitHub Pages."""
     text, name = _PAGES[language]
     return text.format(link=f"[{name}]({address.pages}/{language}/index.html)" if address.pages else name)
 
 
 def lesson_table(address: Address, outlines: list[Outline], language: str) -> str:
-    """One row a lesson: number, if it has one, title, links to it and to Colab in each language."""
+    """One row per lesson: number, title, links to the notebook and to Colab in each language."""
     head = _HEAD[language] if address.colab else _HEAD[language][:4]
     rows = [head, ["---"] * len(head)]
     for outline in outlines:
         links = [f"[{name}](notebooks/{key}/{outline.stem}.ipynb)" for key, name in (("en", "English"), ("zh", "中文"))]
         colab = [address.colab_link(key, outline.stem) for key in LANGUAGES] if address.colab else []
-        rows.append([outline.number, outline.subject(language), *links, *colab])
+        rows.append([outline.number, outline.short_title(language), *links, *colab])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
 def render_readme(project: Project, outlines: list[Outline], language: str) -> str:
-    """The README as it should read. Raises Faults for one that is missing, or without the two markers."""
+    """The README with both parts up to date. Raises BuildErrors if the file or its markers are missing."""
     readme = project.readme(language)
     before, begin, rest = project.read(readme).partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise BuildErrors(Problem(project.show(readme), None, None, f"wants a table between {BEGIN} and {END}"))
+        raise BuildErrors(Problem(project.show(readme), None, None, f"expected a table between {BEGIN} and {END}"))
     address = read_address(project)
     before = _SITE.sub(lambda found: found[1] + site_line(address, language) + found[2], before)
     return f"{before}{BEGIN}\n{lesson_table(address, outlines, language)}\n{END}{after}"
 
 
 def update_readme(project: Project, outlines: list[Outline], language: str) -> None:
-    """Renew the table in a README. Raises PublishError for one that cannot be read or written."""
+    """Write the README. Raises BuildError if it cannot be read or written."""
     project.write(project.readme(language), render_readme(project, outlines, language))

@@ -1,4 +1,4 @@
-"""`python -m authoring.record_stacks` measures the untrained stacks of lesson 12 and writes `data/norm_places.csv`."""
+"""Measure lesson 12's untrained stacks for `data/norm_places.csv`: `python -m authoring.record_stacks`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`python -m authoring.record_wrong_blocks` measures lesson 15's wrong blocks and writes `data/wrong_blocks.csv`."""
+"""Measure lesson 15's wrong blocks for `data/wrong_blocks.csv`: `python -m authoring.record_wrong_blocks`."""
 
 from pathlib import Path
 

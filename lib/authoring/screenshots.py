@@ -1,4 +1,4 @@
-"""The README's pictures of lessons at work in a real JupyterLab: `python -m authoring.screenshots FOLDER`."""
+"""Take the README's screenshots of lessons in JupyterLab: `python -m authoring.screenshots FOLDER`."""
 
 import shutil
 import sys
@@ -20,21 +20,21 @@ from .solved_workspace import save_solutions
 ROOT = Path(__file__).parents[2]
 PUSH = "10"
 CHAT = "= load_or_reference(", "def block(", "talk(prompts.FIRST"
-"""Lesson 15: which blocks are kept, the layer that is made of them, and the first answer to a prompt that is seen."""
-PATIENCE = 300_000  # milliseconds: lesson 15 lets a model write
+"""Cells of lesson 15: the saved solutions, the layer built from them, and the first answer."""
+PATIENCE = 300_000  # milliseconds; lesson 15 generates text
 LOOK = f"""
     @font-face {{ font-family: "{FAMILY}"; src: url(data:font/otf;base64,{b64encode(FONT.read_bytes()).decode()}) }}
     .blocklab-panel {{ font-family: var(--jp-ui-font-family), "{FAMILY}"; padding: 8px !important }}
     .jp-cell-toolbar, .jp-Collapser {{ visibility: hidden }}
     .jp-CodeCell :is(pre, .cm-content) {{ font-family: var(--jp-code-font-family), "{FAMILY}" !important }}
 """
-"""The lessons' own font for Chinese words, wherever the picture is taken, and a little air around the panel."""
+"""The lessons' font for Chinese, and a margin around the panel."""
 
 
 def show_poked_panel(page: Page) -> list[Locator]:
-    """Lesson 02's main panel, one number of which is pushed."""
+    """The main panel of lesson 02, with one number changed."""
     cell = page.locator(".jp-CodeCell").filter(has_text="poke_one_number.panel()").first
-    panel = cell.locator(".blocklab-panel:visible")  # its still is hidden beside it
+    panel = cell.locator(".blocklab-panel:visible")  # a hidden still image is beside it
     jupyter_lab.skip_predictions(page)
     slider, box = panel.locator("input[type=range]").first, panel.locator("input[type=number]").first
     before = jupyter_lab.read_panel(slider)
@@ -45,7 +45,7 @@ def show_poked_panel(page: Page) -> list[Locator]:
 
 
 def show_chat(page: Page) -> list[Locator]:
-    """The cells of lesson 15 that lead from the kept blocks to an answer."""
+    """The cells of lesson 15 from the saved solutions to an answer."""
     return [page.locator(".jp-CodeCell").filter(has_text=text).first for text in CHAT]
 
 
@@ -53,7 +53,7 @@ SHOTS = {"02_norm_axes": show_poked_panel, "15_your_model": show_chat}
 
 
 def take_screenshots(folder: Path) -> None:
-    """Write lesson_NN_LANGUAGE.png of these lessons, once in each language; every block is kept when they run."""
+    """Write lesson_NN_LANGUAGE.png for each lesson and language, with all solutions saved."""
     with tempfile.TemporaryDirectory() as temporary:
         mine = Path(temporary) / "my"
         for language in LANGUAGES:
@@ -66,7 +66,7 @@ def take_screenshots(folder: Path) -> None:
                     page.set_default_timeout(PATIENCE)
                     jupyter_lab.open_notebook(page, address, f"{language}/{lesson}.ipynb")
                     page.add_style_tag(content=LOOK)
-                    page.evaluate(f"document.fonts.load('1em \"{FAMILY}\"')")  # words drawn before stay as they are
+                    page.evaluate(f"document.fonts.load('1em \"{FAMILY}\"')")  # text drawn earlier would keep its font
                     jupyter_lab.run_all(page)
                     jupyter_lab.wait_for_panels(page)
                     stack(show(page)).save(folder / f"lesson_{lesson[:2]}_{language}.png")
@@ -74,7 +74,7 @@ def take_screenshots(folder: Path) -> None:
 
 
 def stack(shown: list[Locator]) -> Image.Image:
-    """What is shown at some places of a page, one below the other."""
+    """Screenshots of some places of a page, one below the other."""
     pictures = []
     for place in shown:
         place.evaluate("place => place.scrollIntoView({ block: 'center' })")
@@ -89,5 +89,5 @@ def stack(shown: list[Locator]) -> Image.Image:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
-        sys.exit(f"usage: python -m authoring.screenshots FOLDER (an existing one), got {sys.argv[1:]}")
+        sys.exit(f"usage: python -m authoring.screenshots FOLDER (which must exist), got {sys.argv[1:]}")
     take_screenshots(Path(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""Read a lesson's source: code once, every text twice, the English cell directly followed by its Chinese twin."""
+"""Read a lesson's source file, in which code stands once and each English text is followed by its Chinese version."""
 
 import ast
 import json
@@ -33,7 +33,7 @@ _SECTION = re.compile(r"^## +(.+?)\s*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class BilingualText:
-    """A text in both languages. The line is where the English cell begins in the source."""
+    """A text cell in both languages. `line` is the first line of the English cell in the source."""
 
     id: str
     line: int
@@ -43,9 +43,10 @@ class BilingualText:
 
 @dataclass(frozen=True)
 class Code:
-    """A code cell. `claims` are the statements of the source notes, by number, that it shows to hold or not.
+    """A code cell.
 
-    `base` is what a page without a kernel stores of its panel.
+    `claims` are the numbers of the claims in the source notes that the cell tests. `base` holds the control values
+    around which the site stores the states of the cell's panel.
     """
 
     id: str
@@ -64,13 +65,13 @@ class Lesson:
 
     @property
     def number(self) -> int | None:
-        """None for an appendix, which may use the words of all lessons."""
+        """None for an appendix, which may use the terms of all lessons."""
         return int(number_of(self.stem)) if number_of(self.stem) else None
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """A cell as it stands in the source: its kind, what its marker says of it, and the line of the marker."""
+    """A cell of the source: its kind, the options and the line of its marker, and its body."""
 
     line: int
     kind: str
@@ -79,7 +80,7 @@ class _Cell:
 
 
 def read_lesson(project: Project, stem: str) -> Lesson:
-    """Read notebooks/source/<stem>.py. Raises Faults, each with line and cell, if it is not well formed."""
+    """Read notebooks/source/<stem>.py. Raises BuildErrors with line and cell of each problem."""
     path = project.source(stem)
     file = project.show(path)
     problems: list[Problem] = []
@@ -87,7 +88,7 @@ def read_lesson(project: Project, stem: str) -> Lesson:
     if not problems:
         cells = list(_pair(cells, file, problems))
     if not problems and not (cells and isinstance(cells[0], BilingualText)):
-        what = "a lesson begins with its title, once in English and once in Chinese"
+        what = "expected a lesson to begin with its title in English and in Chinese"
         problems.append(Problem(file, 1, None, what))
     if problems:
         raise BuildErrors(*problems)
@@ -99,45 +100,45 @@ def _split(text: str, file: str, problems: list[Problem]) -> Iterator[_Cell]:
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines) if line.startswith("# %%")]
     if any(line.strip() for line in lines[: starts[0] if starts else None]):
-        problems.append(Problem(file, 1, None, "text before the first '# %%' line"))
+        problems.append(Problem(file, 1, None, "expected no text before the first '# %%' line"))
     for start, end in pairwise([*starts, len(lines)]):
         try:
             yield _cell(lines[start], "\n".join(lines[start + 1 : end]).strip("\n"), start + 1)
         except ValueError as error:
             problems.append(Problem(file, start + 1, None, str(error)))
         except SyntaxError as error:
-            what = f"code that Python cannot read: {error.msg}"
+            what = f"syntax error: {error.msg}"
             problems.append(Problem(file, start + 1 + (error.lineno or 1), None, what))
 
 
 def _cell(marker: str, body: str, line: int) -> _Cell:
-    """One cell, with the line of its marker. Raises ValueError, and SyntaxError for code that cannot be read."""
+    """Parse one cell, whose marker is on this line. Raises ValueError or SyntaxError."""
     form = _MARKER.fullmatch(marker.rstrip())
     kind = "markdown" if form and form["text"] else "code"
     options = _options(form["options"]) if form else None
     if options is None or not options.keys() <= KEYS[kind]:
-        wanted = '# %%, # %% tags=["slow"], claims=["E01"] or base={"x": 1}, # %% [markdown] lang="en" or lang="zh"'
-        raise ValueError(f"a cell begins with {wanted}; got {shorten(marker)}")
+        forms = '# %%, # %% tags=["slow"], claims=["E01"] or base={"x": 1}, # %% [markdown] lang="en" or lang="zh"'
+        raise ValueError(f"expected a cell to begin with {forms}; got {shorten(marker)}")
     if unknown := set(options.get("tags", ())) - TAGS:
         raise ValueError(f"unknown tag {', '.join(sorted(unknown))} (known: {', '.join(sorted(TAGS))})")
     if found := _NEARLY.search(body):
-        raise ValueError(f"a cell begins with '# %%' at the start of a line; got {shorten(found[0])}")
+        raise ValueError(f"expected '# %%' at the start of a line, got {shorten(found[0])}")
     if kind == "markdown":
         text = _TEXT.fullmatch(body)
         if not text or '"""' in text["inside"] or not text["inside"].strip():
-            raise ValueError('a text wants a line r""" above it, a line """ below it, and nothing else in its cell')
+            raise ValueError('expected a text between a line r""" and a line """, and nothing else in its cell')
         return _Cell(line, kind, options, text["inside"])
     if not body.strip():
-        raise ValueError("an empty code cell")
+        raise ValueError("expected code, got an empty cell")
     if "raises-exception" not in options.get("tags", ()):
         first = parse(body).body[:1]
         if first and isinstance(first[0], ast.Expr) and isinstance(getattr(first[0].value, "value", None), str):
-            raise ValueError('a text in a code cell: [markdown] lang="en" or lang="zh" is missing in its first line')
+            raise ValueError('expected [markdown] lang="en" or lang="zh" after # %% of a text cell')
     return _Cell(line, kind, options, body)
 
 
 def _options(rest: str) -> dict | None:
-    """The options of a marker, such as tags=["slow"]; None if they are not JSON of the expected types."""
+    """Parse the options of a marker, such as tags=["slow"]; None if they are not JSON of the expected types."""
     options = {}
     while rest:
         key, _, value = rest.removeprefix(" ").partition("=")
@@ -152,7 +153,7 @@ def _options(rest: str) -> dict | None:
 
 
 def parse(code: str) -> ast.Module:
-    """The syntax tree of a code cell; a line of IPython's, such as %pip, counts as pass. Raises SyntaxError."""
+    """The syntax tree of a code cell, with IPython lines such as %pip read as `pass`. Raises SyntaxError."""
     try:
         return ast.parse(code)
     except SyntaxError:
@@ -160,27 +161,29 @@ def parse(code: str) -> ast.Module:
 
 
 def _pair(cells: list[_Cell], file: str, problems: list[Problem]) -> Iterator[BilingualText | Code]:
-    """Join each English cell with its Chinese twin and give every cell its stable id."""
+    """Join each English cell with the Chinese cell after it, and give every cell its stable id."""
     section, count = "top", Counter()
 
     def next_id() -> str:
         count[section] += 1
         return f"{section}-{count[section]}"
 
-    def alone(line: int, id: str, en: str) -> None:
-        problems.append(Problem(file, line, id, "no Chinese twin directly after it", (("en", en),)))
+    def report_single(line: int, id: str, en: str) -> None:
+        problems.append(
+            Problem(file, line, id, "expected a Chinese cell directly after this English one", (("en", en),))
+        )
 
-    waiting = None  # the English cell whose twin must come next
+    waiting = None  # the English cell whose Chinese version must come next
     for cell in cells:
         language = cell.options.get("lang")
         if waiting and language != "zh":
-            alone(*waiting)
+            report_single(*waiting)
             waiting = None
         if cell.kind == "code":
             tags, claims = (tuple(cell.options.get(key, ())) for key in ("tags", "claims"))
             yield Code(next_id(), cell.line, cell.source, tags, claims, cell.options.get("base", {}))
         elif language not in ("en", "zh"):
-            what = f'a text wants [markdown] lang="en" or lang="zh", got markdown lang={language!r}'
+            what = f'expected [markdown] lang="en" or lang="zh", got lang={language!r}'
             problems.append(Problem(file, cell.line, None, what, (("text", cell.source),)))
         elif language == "en":
             heading = _SECTION.search(_FENCE.sub("", cell.source))
@@ -189,14 +192,20 @@ def _pair(cells: list[_Cell], file: str, problems: list[Problem]) -> Iterator[Bi
         elif waiting is None:
             place = f"after {section}-{count[section]}"
             problems.append(
-                Problem(file, cell.line, place, "no English twin directly before it", (("zh", cell.source),))
+                Problem(
+                    file,
+                    cell.line,
+                    place,
+                    "expected an English cell directly before this Chinese one",
+                    (("zh", cell.source),),
+                )
             )
         else:
             line, id, en = waiting
             yield BilingualText(id, line, en, cell.source)
             waiting = None
     if waiting:
-        alone(*waiting)
+        report_single(*waiting)
 
 
 def _slug(heading: str) -> str:

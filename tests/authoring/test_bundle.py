@@ -1,4 +1,4 @@
-"""A lesson as one file: small, the same bytes each time, clear about what stops it, and in need of nothing else."""
+"""Self-contained lessons: they run alone, explain what stops them, and are small and reproducible."""
 
 import ast
 import os
@@ -12,7 +12,7 @@ import pytest
 from fontTools.ttLib import TTFont
 from nbclient.exceptions import CellExecutionError
 
-from authoring import bundle, bundle_unpacking, font, notebook, stamped_cells
+from authoring import bundle, bundle_unpacking, font, install_cell, notebook
 from authoring.__main__ import main
 from authoring.project import Project
 from bare_python import COMMAND, bare_environment, run
@@ -35,7 +35,7 @@ def built(language, stem):
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A lesson of each language, written as one file."""
+    """A bundle in each language."""
     out = tmp_path_factory.mktemp("single")
     paths = [str(built(language, stem)) for language, stem in STEMS.items()]
     assert main(["--root", str(PROJECT.root), "single", *paths, "--out", str(out)]) == 0
@@ -44,7 +44,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def cells(files):
-    """What their first code cells hold."""
+    """The first code cells of the bundles."""
     return {language: setup(nbformat.read(file, 4)).source for language, file in files.items()}
 
 
@@ -58,7 +58,7 @@ def setup(lesson):
 
 
 class Begun:
-    """What becomes of a first cell in an empty folder, with an empty folder for what is temporary."""
+    """The result of running a first cell in an empty folder, with an empty temporary folder."""
 
     def __init__(self, cell: str, folder: Path, before: str = "", **environment: str):
         for name in ("cell", "here", "temporary"):
@@ -81,7 +81,7 @@ class Begun:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_it_runs_where_nothing_else_is(language, files, bare, tmp_path, monkeypatch):
+def test_bundle_runs_without_other_packages(language, files, bare, tmp_path, monkeypatch):
     for name, value in bare.items():
         monkeypatch.setenv(name, value)
     program = "from importlib.util import find_spec; print([*map(find_spec, ('blocklab', 'sklearn', 'glassllm'))])"
@@ -91,13 +91,7 @@ def test_it_runs_where_nothing_else_is(language, files, bare, tmp_path, monkeypa
     assert [*tmp_path.iterdir()] == []
 
 
-def test_the_package_lies_in_a_temporary_folder_until_python_ends(cells, tmp_path):
-    begun = Begun(cells["en"].replace(BEGIN, FOUND).partition("\nbegin(")[0], tmp_path)
-    assert Path(begun.out).parents[2] == tmp_path / "temporary"
-    assert (begun.error, begun.left) == ("", [])
-
-
-def test_it_comes_before_a_package_that_is_installed_and_run_twice_it_stays(cells, tmp_path):
+def test_bundle_precedes_an_installed_package_and_may_run_twice(cells, tmp_path):
     (tmp_path / "blocklab").mkdir()
     (tmp_path / "blocklab" / "__init__.py").touch()
     cell = cells["en"].replace(BEGIN, FOUND).partition("\nbegin(")[0]
@@ -105,9 +99,10 @@ def test_it_comes_before_a_package_that_is_installed_and_run_twice_it_stays(cell
     first, second = begun.out.splitlines()
     assert first == second
     assert Path(first).parents[2] == tmp_path / "temporary"
+    assert (begun.error, begun.left) == ("", [])
 
 
-def test_of_another_blocklab_that_the_kernel_has_loaded_it_says_where_that_lies(cells, tmp_path):
+def test_another_loaded_blocklab_is_reported_with_its_path(cells, tmp_path):
     (tmp_path / "blocklab").mkdir()
     (tmp_path / "blocklab" / "__init__.py").touch()
     begun = Begun(cells["zh"], tmp_path, "import blocklab", PYTHONPATH=str(tmp_path))
@@ -127,19 +122,20 @@ tarfile.TarFile.extractall = write_half
 
 
 def line(text, language):
-    """The beginning of a line, as far as nothing is filled in."""
+    """The text up to the first field."""
     return getattr(text, language).partition("{")[0]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_full_disk_is_one_line_and_nothing_is_left(language, cells, tmp_path):
+def test_full_disk_is_reported_in_one_line_and_leaves_no_files(language, cells, tmp_path):
     begun = Begun(cells[language], tmp_path, FULL_DISK)
     assert begun.error.startswith(line(bundle.CANNOT_UNPACK, language))
     assert "{" not in begun.error
     assert (begun.out, begun.left) == ("", [])
+    assert bundle_unpacking.CannotStart("Why.")._render_traceback_() == ["Why."]
 
 
-def test_an_old_python_is_told_both_versions_and_can_read_the_cell(cells, tmp_path):
+def test_old_python_can_parse_the_cell_and_is_reported(cells, tmp_path):
     begun = Begun(cells["en"], tmp_path, "import sys; sys.version_info = (3, 9); sys.version = '3.9.1 (old)'")
     assert begun.error == "This lesson needs Python 3.11 or newer, this is Python 3.9.1."
     for cell in cells.values():
@@ -147,7 +143,7 @@ def test_an_old_python_is_told_both_versions_and_can_read_the_cell(cells, tmp_pa
 
 
 @pytest.mark.parametrize("damage", ["changed", "cut"])
-def test_a_damaged_payload_is_named_and_nothing_is_left(damage, cells, tmp_path):
+def test_damaged_payload_is_reported_and_leaves_no_files(damage, cells, tmp_path):
     head, quotes, rest = cells["zh"].partition("payload='''\n")
     payload, end, tail = rest.partition("\n'''")
     middle = len(payload) // 2
@@ -159,14 +155,14 @@ def test_a_damaged_payload_is_named_and_nothing_is_left(damage, cells, tmp_path)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_missing_package_is_named_with_the_command(language, cells, tmp_path):
+def test_missing_package_is_reported_with_the_install_command(language, cells, tmp_path):
     begun = Begun(cells[language], tmp_path)  # of a Python that has none
     assert begun.error.startswith(line(REQUIRED_MISSING, language))
     assert '%pip install "torch>=2.9" "matplotlib>=3.10"' in begun.error
     assert begun.left == []
 
 
-NEEDED = """  # as if every package that the lesson needs were there
+NEEDED = """  # pretend that the needed packages are installed
 import importlib.util
 from unittest.mock import Mock
 find = importlib.util.find_spec
@@ -174,13 +170,13 @@ importlib.util.find_spec = lambda name: find(name) if "blocklab" in name else Mo
 """
 
 
-def test_an_english_file_that_is_told_to_speak_chinese_says_that_it_has_no_font(cells, tmp_path):
+def test_chinese_in_an_english_bundle_reports_the_missing_font(cells, tmp_path):
     begun = Begun(cells["en"].replace('begin("en")', 'begin("zh")'), tmp_path, NEEDED)
     assert begun.error == FONT_MISSING.zh
     assert begun.left == []
 
 
-def test_the_exercise_of_another_lesson_is_told_where_it_is(files, bare, tmp_path, monkeypatch):
+def test_exercise_of_another_lesson_names_that_lesson(files, bare, tmp_path, monkeypatch):
     for name, value in bare.items():
         monkeypatch.setenv(name, value)
     for language, file in files.items():
@@ -195,10 +191,6 @@ def test_the_exercise_of_another_lesson_is_told_where_it_is(files, bare, tmp_pat
         assert "File" not in stopped.value.traceback
 
 
-def test_a_notebook_shows_the_line_alone():
-    assert bundle_unpacking.CannotStart("Why.")._render_traceback_() == ["Why."]
-
-
 # What stands in the file
 
 
@@ -210,26 +202,26 @@ def test_the_same_lesson_gives_the_same_bytes(files, tmp_path):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_but_for_its_folded_first_cell_it_is_a_learners_copy(language, files):
+def test_bundle_differs_from_a_learner_copy_only_in_the_first_cell(language, files):
     alone, lesson = nbformat.read(files[language], 4), notebook.read(built(language, STEMS[language]))
     assert files[language].stat().st_size <= bundle.MAX_BYTES
-    assert [cell.source for cell in alone.cells if cell.id != stamped_cells.SETUP] == [
-        cell.source for cell in lesson.cells if cell.id != stamped_cells.SETUP
+    assert [cell.source for cell in alone.cells if cell.id != install_cell.CELL_ID] == [
+        cell.source for cell in lesson.cells if cell.id != install_cell.CELL_ID
     ]
-    assert setup(alone).id == stamped_cells.SETUP
+    assert setup(alone).id == install_cell.CELL_ID
     assert setup(alone).source.startswith(f"# {getattr(bundle.TITLE, language)}\n")
     assert setup(alone).metadata == {"jupyter": {"source_hidden": True}, "cellView": "form"}
     assert "widget-view" not in files[language].read_text("utf-8")
 
 
-def test_a_page_without_code_says_what_it_said(tmp_path):
+def test_page_without_code_is_unchanged(tmp_path):
     page = built("en", "glossary")
     assert bundle.write_bundles(PROJECT, [page], tmp_path, say=[].append) == []
     assert nbformat.read(tmp_path / "en" / page.name, 4).cells == nbformat.read(page, 4).cells
 
 
 @pytest.mark.parametrize(
-    ("stem", "rooms"),
+    ("stem", "packages"),
     [
         ("07_positional_encoding", {"positional_encoding"}),
         ("06_rms_norm", {"rms_norm"}),
@@ -241,10 +233,10 @@ def test_a_page_without_code_says_what_it_said(tmp_path):
         ),
     ],
 )
-def test_it_holds_the_rooms_whose_exercises_it_names(stem, rooms):
+def test_bundle_has_the_lesson_packages_of_its_exercises(stem, packages):
     files = bundle.collect_files(PROJECT, notebook.read(built("en", stem)))
     found = {name.split("/")[2] for name in files if re.match(r"blocklab_course/lessons/\w+/exercises", name)}
-    assert found == rooms
+    assert found == packages
     assert {
         "LICENSE",
         "blocklab/__init__.py",
@@ -253,15 +245,16 @@ def test_it_holds_the_rooms_whose_exercises_it_names(stem, rooms):
     } <= files.keys()
 
 
-def test_it_holds_the_room_of_a_picture_that_it_imports():
+def test_bundle_has_the_lesson_package_of_an_imported_figure():
     lesson = notebook.read(built("en", "five_notes"))
     lesson.cells[-1] = nbformat.v4.new_code_cell("from blocklab_course.lessons.attention import saturation")
     files = bundle.collect_files(PROJECT, lesson)
     assert "blocklab_course/lessons/attention/saturation.py" in files
     assert "blocklab_course/lessons/rms_norm/exercises/__init__.py" not in files
+    assert f"blocklab_course/data/{font.FONT.name}" not in files  # English needs no font
 
 
-def test_its_font_has_the_letters_of_the_lesson_and_few_others(tmp_path):
+def test_bundle_font_has_the_letters_of_the_lesson(tmp_path):
     lesson = notebook.read(built("zh", "07_positional_encoding"))
     otf = bundle.collect_files(PROJECT, lesson)[f"blocklab_course/data/{font.FONT.name}"]
     (tmp_path / "cut.otf").write_bytes(otf)
@@ -274,16 +267,10 @@ def test_its_font_has_the_letters_of_the_lesson_and_few_others(tmp_path):
         assert "Open Font License" in opened["name"].getDebugName(13)
 
 
-def test_english_lessons_hold_no_font():
-    assert f"blocklab_course/data/{font.FONT.name}" not in bundle.collect_files(
-        PROJECT, notebook.read(built("en", STEMS["en"]))
-    )
-
-
 # The command
 
 
-def test_what_is_no_lesson_or_too_large_is_named_and_the_others_are_written(tmp_path, capsys, monkeypatch):
+def test_other_files_and_large_lessons_are_reported(tmp_path, capsys, monkeypatch):
     strange = tmp_path / "strange.ipynb"
     nbformat.write(nbformat.v4.new_notebook(), strange)
     paths = [strange, tmp_path / "none.ipynb", built("zh", "five_notes"), built("en", "glossary")]
@@ -293,6 +280,6 @@ def test_what_is_no_lesson_or_too_large_is_named_and_the_others_are_written(tmp_
     said = capsys.readouterr()
     assert said.out == "en/glossary.ipynb  0.02 MB\n"
     errors = said.err.splitlines()
-    wanted = "not a built lesson", "cannot be read", "the limit is 0.1 MB"
+    wanted = "expected a built lesson", "cannot be read", "expected at most 0.1 MB"
     assert all(what in error for error, what in zip(errors, wanted, strict=True))
     assert [path.name for path in (tmp_path / "out").rglob("*.ipynb")] == ["glossary.ipynb"]

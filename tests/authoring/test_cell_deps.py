@@ -16,7 +16,7 @@ from authoring.cell_deps import needed_cells, stranded_cells
         (["scores = 1", "%pip install x\nprint(scores)"], {0}, {0}),
     ],
 )
-def test_a_slow_cell_is_needed_for_the_names_that_it_leaves(sources, slow, wanted):
+def test_needed_cells_follow_names(sources, slow, wanted):
     assert needed_cells(sources, slow) == wanted
 
 
@@ -32,5 +32,5 @@ def test_a_slow_cell_is_needed_for_the_names_that_it_leaves(sources, slow, wante
         (["for net in (1, 2): train(net)", "for net in (3,): print(net)"], {0}, {0}),
     ],
 )
-def test_what_reads_a_name_that_is_not_given_is_stranded(sources, left_out, wanted):
+def test_stranded_cells_follow_names(sources, left_out, wanted):
     assert stranded_cells(sources, left_out) == wanted

@@ -56,15 +56,15 @@ def found(project, capsys, *numbers):
 
 
 @pytest.mark.parametrize("code", ['check("mean", 4)', 'catch("mean", 4)'])
-def test_a_check_without_a_tag_is_named(project, code, capsys):
+def test_check_reports_an_untagged_exercise(project, code, capsys):
     edit(project.source("01_means"), "\nanswer\n", f"\n{code}\n")
-    wanted = '01_means.py:38 cell what-a-token-is-3: calls check or catch: it wants one of the tags "exercise" and'
+    wanted = '01_means.py:38 cell what-a-token-is-3: calls check or catch: expected one of the tags "exercise" and'
     assert wanted in found(project, capsys, "01")
 
 
-def test_a_solution_needs_its_exercise_above_it(project, capsys):
+def test_check_reports_a_solution_before_its_exercise(project, capsys):
     edit(project.source("01_means"), "answer = 42", 'check("mean", 4)')
-    assert "solves 'mean', which no exercise above it asks for" in found(project, capsys, "01")
+    assert "solves 'mean', which no earlier exercise asks for" in found(project, capsys, "01")
     edit(project.source("01_means"), "# %%\nx = [1, 2, 6]", '# %% tags=["exercise"]\ncheck("mean", None)')
     assert "solves" not in found(project, capsys, "01")
 
@@ -79,14 +79,14 @@ ERROR = nbformat.v4.new_output("error", ename="NameError", evalue="no x")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda cell: cell.update(outputs=[]), "cell top-2: shows nothing"),
+        (lambda cell: cell.update(outputs=[]), "cell top-2: expected an output"),
         (lambda cell: cell.update(outputs=[ERROR]), "cell top-2: shows an error"),
         (lambda cell: cell.outputs[0].update(name="stderr"), "cell top-2: wrote to stderr"),
         (lambda cell: cell.outputs[0].update(text="at 0x7f3a5c001d90\n"), "cell top-2: an output holds a memory addr"),
     ],
     ids=["nothing", "error", "stderr", "address"],
 )
-def test_a_bad_output_is_named(project, change, message, capsys):
+def test_check_reports_bad_outputs(project, change, message, capsys):
     for language in ("en", "zh"):  # in both, so that comparing them finds nothing
         path = project.notebook(language, "01_means")
         built = notebook.read(path)
@@ -98,13 +98,13 @@ def test_a_bad_output_is_named(project, change, message, capsys):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("<<<<<<< ours\n{}", "01_means.ipynb:1: is not a notebook"),
-        ("[]", "01_means.ipynb: is not a notebook"),
-        (f'{{"cells": [{{"metadata": {{}}, "id": "a"}}], {REST}}}', "01_means.ipynb: is not a notebook"),
+        ("<<<<<<< ours\n{}", "01_means.ipynb:1: expected a notebook"),
+        ("[]", "01_means.ipynb: expected a notebook"),
+        (f'{{"cells": [{{"metadata": {{}}, "id": "a"}}], {REST}}}', "01_means.ipynb: expected a notebook"),
     ],
     ids=["conflict", "list", "cell"],
 )
-def test_what_is_not_a_notebook_is_named_and_left_alone(project, content, message, capsys):
+def test_check_reports_invalid_notebooks_and_keeps_them(project, content, message, capsys):
     path = project.notebook("en", "01_means")
     path.write_text(content, encoding="utf-8")
     assert message in found(project, capsys)
@@ -112,45 +112,45 @@ def test_what_is_not_a_notebook_is_named_and_left_alone(project, content, messag
     assert path.read_text("utf-8") == content
 
 
-def test_a_notebook_in_another_layout_is_named(project, capsys):
+def test_check_reports_another_notebook_formatting(project, capsys):
     path = project.notebook("en", "01_means")
     path.write_text(path.read_text("utf-8").replace("\n ", "\n  "), encoding="utf-8")
-    assert "notebooks/en/01_means.ipynb: is not written as the build writes it" in found(project, capsys, "01")
+    assert "notebooks/en/01_means.ipynb: expected the formatting of the build" in found(project, capsys, "01")
 
 
-def test_a_notebook_goes_when_its_source_is_gone_and_a_readers_copy_stays(project, capsys):
+def test_build_removes_notebooks_without_source_but_not_copies(project, capsys):
     copy = project.notebook("en", "02_pictures-Copy1")
     shutil.copy(project.notebook("en", "02_pictures"), copy)
     project.source("02_pictures").unlink()
     edit(project.source("01_means"), ". See [the next lesson](../en/02_pictures.ipynb)", "")
     edit(project.source("01_means"), "。见[下一课](../zh/02_pictures.ipynb)", "")
-    assert "notebooks/zh/02_pictures.ipynb: its source is gone; run: build" in found(project, capsys)
+    assert "notebooks/zh/02_pictures.ipynb: has no source; run: build" in found(project, capsys)
     assert run(project, "build", "--no-execute") == 0
     assert capsys.readouterr().out.count("removed ") == 2
     assert copy.exists()
     assert not project.notebook("en", "02_pictures").exists()
     assert "02_pictures" not in project.notebook("en", "01_means").read_text("utf-8")
     assert "02_pictures" not in project.readme("en").read_text("utf-8")
-    assert "gone" not in found(project, capsys)
+    assert "no source" not in found(project, capsys)
 
 
 # Files
 
 
-def test_a_file_that_is_not_utf8_is_named_with_its_line(project, capsys):
+def test_check_reports_the_line_that_is_not_utf8(project, capsys):
     path = project.source("01_means")
     path.write_bytes(path.read_text("utf-8").encode("gbk"))
-    assert "notebooks/source/01_means.py:10: is not UTF-8" in found(project, capsys)
+    assert "notebooks/source/01_means.py:10: expected UTF-8" in found(project, capsys)
 
 
-def test_two_lessons_with_one_number_are_refused(project, capsys):
+def test_duplicate_lesson_number_is_rejected(project, capsys):
     shutil.copyfile(project.source("01_means"), project.source("01_other"))
     assert run(project, "build", "--no-execute") == 1
-    wanted = "notebooks/source/01_other.py: a second lesson with the number 01, beside 01_means.py"
+    wanted = "notebooks/source/01_other.py: has the number 01, as 01_means.py has"
     assert wanted in capsys.readouterr().err
 
 
-def test_an_interrupted_build_leaves_the_old_notebook_whole(project, monkeypatch):
+def test_interrupted_build_keeps_the_old_notebook(project, monkeypatch):
     path = project.notebook("zh", "01_means")
     before = path.read_bytes()
     edit(project.source("01_means"), "一个**词元**", "一个 **词元**")
@@ -174,16 +174,16 @@ ALIVE = ["#top", "https://example.org/nowhere.ipynb", "mailto:a@b.cc", "02_pictu
 
 
 @pytest.mark.parametrize("address", DEAD)
-def test_a_dead_link_is_named(project, address, capsys):
+def test_check_reports_dead_links(project, address, capsys):
     edit(project.readme("en"), "The end.", f"[The end]({address}).")
     edit(project.source("01_means"), "one **token**", f"[one]({address}) **token**")
     shown = found(project, capsys)
-    assert f"notebooks/source/01_means.py:19 cell what-a-token-is-1: en: the link to {address} leads nowhere" in shown
-    assert f"README.md: the link to {address} leads nowhere" in shown
+    assert f"notebooks/source/01_means.py:19 cell what-a-token-is-1: en: dead link to {address}" in shown
+    assert f"README.md: dead link to {address}" in shown
 
 
 @pytest.mark.parametrize("address", ALIVE)
-def test_a_link_to_what_is_there_or_elsewhere_is_right(project, address, capsys):
+def test_check_accepts_live_and_external_links(project, address, capsys):
     edit(project.source("01_means"), "one **token**", f"[one]({address}) **token**")
     edit(project.source("01_means"), "一个**词元**", f"[一个]({address})**词元**")
-    assert "leads nowhere" not in found(project, capsys)
+    assert "dead link" not in found(project, capsys)

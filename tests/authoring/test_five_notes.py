@@ -36,16 +36,16 @@ def verdicts(language: str) -> dict[str, str]:
     return {claim: verdict for text in texts for claim, verdict, _ in FOLDED[language].findall(text)}
 
 
-def test_every_claim_is_shown_by_one_cell():
+def test_each_claim_has_one_cell():
     assert sorted(claim for _, cell, _ in SHOWN for claim in cell.claims) == CLAIMS
 
 
-def test_what_a_cell_prints_is_an_answer():
+def test_cells_with_claims_are_tagged_as_answers():
     assert [cell.id for _, cell, _ in SHOWN if "answer" not in cell.tags] == []
 
 
 @both_languages
-def test_a_claim_stands_above_its_cell_and_nowhere_else(language):
+def test_each_claim_is_once_and_directly_above_its_cell(language):
     for above, cell, _ in SHOWN:
         assert NAMED[language].findall(getattr(above, language)) == list(cell.claims), cell.id
     texts = "\n".join(getattr(cell, language) for cell in CELLS if isinstance(cell, BilingualText))
@@ -53,7 +53,7 @@ def test_a_claim_stands_above_its_cell_and_nowhere_else(language):
 
 
 @both_languages
-def test_the_verdict_is_folded_below_and_leads_to_a_lesson(language):
+def test_verdict_is_folded_below_and_links_to_a_lesson(language):
     for _, cell, below in SHOWN:
         text = getattr(below, language)
         found = FOLDED[language].findall(text)
@@ -64,7 +64,7 @@ def test_the_verdict_is_folded_below_and_leads_to_a_lesson(language):
             assert re.search(r"\]\((\d\d_\w+|glossary)\.ipynb\)", why), claim
 
 
-def test_both_languages_judge_alike():
+def test_verdicts_agree_in_both_languages():
     en, zh = verdicts("en"), verdicts("zh")
     assert {claim: VERDICTS["en"].index(en[claim]) for claim in CLAIMS} == {
         claim: VERDICTS["zh"].index(zh[claim]) for claim in CLAIMS
@@ -72,7 +72,7 @@ def test_both_languages_judge_alike():
 
 
 @both_languages
-def test_the_table_at_the_end_counts_the_verdicts(language):
+def test_final_table_counts_the_verdicts(language):
     found, last = verdicts(language), getattr(CELLS[-1], language)
     rows = {
         name: [int(n) for n in counts]

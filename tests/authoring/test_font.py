@@ -1,4 +1,4 @@
-"""The font holds all that is drawn, is ours by name and licence, and a character it lacks does not go unseen."""
+"""The font has every character in use, is renamed as its licence requires, and missing characters are noticed."""
 
 import ast
 import logging
@@ -16,7 +16,7 @@ REMEDY = "run python -m authoring.font"
 
 @pytest.fixture
 def draw(caplog):
-    """Draws a text as a lesson does, and returns what matplotlib logged: of boxes beside a formula it does not warn."""
+    """Draw a text as a lesson does; returns what matplotlib logged, as it does for a missing glyph in a formula."""
     font_manager.fontManager.addfont(font.FONT)
 
     def draw_text(text: str) -> list[str]:
@@ -32,7 +32,7 @@ def draw(caplog):
 
 
 def strings_with_formula() -> list[tuple[str, str]]:
-    """Where in the package a string holds a `$`, and the string; docstrings are not drawn."""
+    """The strings with a `$` in the package, with their places; docstrings are not drawn."""
     found = []
     for path in sorted(font.ROOT.glob("lib/blocklab_course/**/*.py")):
         tree = ast.parse(path.read_text("utf-8"))
@@ -48,33 +48,27 @@ def test_level_1_of_gb2312_is_3755_hanzi():
     assert len(hanzi) == 3755
     assert {"啊", "均", "座"} <= hanzi
     assert "亍" not in hanzi  # the first of level 2
+    assert hanzi <= font.read_characters(font.FONT)
 
 
-def test_font_holds_level_1():
-    assert font.gb2312_level_1() <= font.read_characters(font.FONT)
-
-
-def test_font_or_its_fallback_holds_every_character_in_use():
+def test_font_or_fallback_has_every_character_in_use():
     missing = font.find_missing(font.characters_in_use())
     assert not missing, f"no glyph for {' '.join(sorted(missing))}: {REMEDY}"
+    assert font.find_missing({"均", "⟨", RARE}) == {RARE}
 
 
-def test_every_hanzi_in_use_is_in_the_font_itself():
+def test_font_has_every_hanzi_in_use():
     lacking = {c for c in font.characters_in_use() - font.read_characters(font.FONT) if "\u3400" <= c <= "\u9fff"}
     assert not lacking, f"{' '.join(sorted(lacking))}: {REMEDY}"
 
 
-def test_strings_with_a_formula_need_no_fallback():
+def test_strings_with_a_formula_use_the_font_only():
     held = font.read_characters(font.FONT)
     boxes = {where: sorted(set(text) - held - {"\n"}) for where, text in strings_with_formula()}
     assert not any(boxes.values()), f"in a string with $…$ only {font.FAMILY} is used: {boxes}"
 
 
-def test_a_character_outside_both_fonts_is_missing():
-    assert font.find_missing({"均", "⟨", RARE}) == {RARE}
-
-
-def test_names_are_ours_and_licence_is_kept():
+def test_font_is_renamed_and_keeps_its_licence():
     with TTFont(font.FONT) as opened:
         names = {record.nameID: record.toUnicode() for record in opened["name"].names}
         assert {names[number] for number in (1, 4, 16)} == {font.FAMILY}
@@ -82,12 +76,9 @@ def test_names_are_ours_and_licence_is_kept():
     assert "Open Font License" in names[13]
     assert names[0] in font.FONT.with_name("OFL.txt").read_text("utf-8")
     content = font.FONT.read_bytes()
+    assert len(content) < 1.1 * 2**20
     assert b"Noto" not in content
     assert "Noto".encode("utf-16-be") not in content
-
-
-def test_font_is_about_a_megabyte():
-    assert font.FONT.stat().st_size < 1.1 * 2**20
 
 
 @pytest.mark.exhaustive
@@ -100,14 +91,11 @@ def test_same_source_gives_same_bytes(tmp_path):
 @pytest.mark.parametrize(
     "text", ["哪些数共用一个均值？", "−1.5 × 10³ ≤ α", r"方差 $\sigma^2$，偏移 −1", "⟨x₂⟩ ✗ ✓ → ●□"]
 )
-def test_matplotlib_draws_without_a_box(draw, text):
+def test_matplotlib_draws_every_glyph(draw, text):
     assert not draw(text)
 
 
-def test_matplotlib_warns_of_a_box_in_plain_text(draw):
+def test_matplotlib_reports_a_missing_glyph(draw):
     with pytest.warns(UserWarning, match="missing from font"):
         draw(RARE)
-
-
-def test_matplotlib_logs_a_box_beside_a_formula(draw):
     assert any("does not have a glyph" in message for message in draw(r"x₂ $\sigma^2$"))

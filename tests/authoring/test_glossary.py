@@ -39,12 +39,12 @@ def messages(project):
     return "\n".join(str(problem) for problem in glossary_page.check(project, OUTLINES, read_glossary(project)))
 
 
-def test_the_real_glossary_is_in_order():
+def test_course_glossary_has_no_problems():
     assert glossary_page.check(PROJECT, PROJECT.outlines(), read_glossary(PROJECT)) == []
     assert len(read_glossary(PROJECT).terms) > 40
 
 
-def test_each_page_shows_both_words_and_its_own_meaning(project):
+def test_each_page_shows_both_terms_and_one_meaning(project):
     glossary_page.build(project, OUTLINES)
     terms = read_glossary(project).terms
     en, zh = (glossary_page.compose(terms, OUTLINES, language).cells[1].source for language in ("en", "zh"))
@@ -54,12 +54,12 @@ def test_each_page_shows_both_words_and_its_own_meaning(project):
     assert glossary_page.check(project, OUTLINES, read_glossary(project)) == []
 
 
-def test_a_bar_in_a_meaning_does_not_end_its_cell(project):
+def test_bar_in_a_meaning_is_escaped(project):
     page = glossary_page.compose(read_glossary(project).terms, OUTLINES, "en")
     assert r"the count \| here" in page.cells[1].source
 
 
-def test_the_words_of_other_books_have_a_column(project):
+def test_other_books_terms_have_a_column(project):
     write(project.root, ROW + 'others = ["平均值", "算术平均"]\n')
     terms = read_glossary(project).terms
     en, zh = (glossary_page.compose(terms, OUTLINES, language).cells[1].source for language in ("en", "zh"))
@@ -67,12 +67,12 @@ def test_the_words_of_other_books_have_a_column(project):
     assert "| 中文 | 英文 | 又译 | 意思 |\n| --- | --- | --- | --- |\n| 均值 | mean | 平均值、算术平均 | 总和" in zh
 
 
-def test_an_unbuilt_or_edited_page_is_named(project):
+def test_unbuilt_or_edited_page_is_reported(project):
     assert "notebooks/en/glossary.ipynb" in messages(project)
     glossary_page.build(project, OUTLINES)
     page = project.notebook("zh", "glossary")
     page.write_text(page.read_text("utf-8").replace("总和", "总数"), encoding="utf-8")
-    assert "notebooks/zh/glossary.ipynb: is not that of the table" in messages(project)
+    assert "notebooks/zh/glossary.ipynb: is out of date" in messages(project)
 
 
 @pytest.mark.parametrize(
@@ -83,25 +83,25 @@ def test_an_unbuilt_or_edited_page_is_named(project):
         ("总和除以个数", "总和,除以个数", "half-width punctuation"),
     ],
 )
-def test_what_is_wrong_in_a_row_is_said(project, old, new, message):
+def test_errors_in_a_term_are_reported(project, old, new, message):
     write(project.root, ROW.replace(old, new))
     assert message in messages(project)
 
 
-def test_a_word_that_stands_twice_is_named(project):
+def test_duplicate_term_is_reported(project):
     write(project.root, ROW + ROW)
-    assert "stands twice" in messages(project)
+    assert "is twice in the glossary" in messages(project)
 
 
-def test_a_missing_field_is_named(project):
+def test_missing_field_in_the_glossary_is_reported(project):
     write(project.root, ROW.replace('zh = "均值"\n', "", 1))
     with pytest.raises(BuildError, match=r"term 1 .*: zh"):
         read_glossary(project)
 
 
-def test_a_rule_that_is_no_pattern_is_named(project):
+def test_invalid_pattern_in_the_glossary_is_reported(project):
     write(project.root, ROW + 'asks = { "(" = "均值" }\n')
-    with pytest.raises(BuildError, match=r"term 1 has a regular expression that is none, '\('"):
+    with pytest.raises(BuildError, match=r"term 1 has an invalid regular expression '\('"):
         read_glossary(project)
 
 
@@ -126,24 +126,24 @@ EARLY = 'early = [{ zh = "均值", write = "平均" }]'
     ],
 )
 @pytest.mark.parametrize("text", [ROW + RULES, RULES + ROW], ids=["in a term", "outside the terms"])
-def test_texts_are_held_to_the_rules_in_the_table(project, text, en, zh, wrong):
+def test_glossary_rules_apply_to_texts(project, text, en, zh, wrong):
     write(project.root, text)
     assert [message for message, _ in read_glossary(project).wrong_terms(en, zh, 1)] == wrong
 
 
-def test_a_word_may_be_too_early(project):
+def test_word_is_reported_before_its_lesson(project):
     write(project.root, ROW + EARLY)
     wrong = {lesson: read_glossary(project).wrong_terms("its", "均值", lesson) for lesson in (0, 1, 2, None)}
     assert wrong == {0: [("before lesson 1 it is 平均, not 均值", "均值")], 1: [], 2: [], None: []}
 
 
-def test_a_word_of_other_books_is_shown_once(project):
+def test_second_mention_of_another_books_term_is_reported(project):
     write(project.root, ROW + RULES)
     twins = [BilingualText(f"top-{n}", n, "its", "均值（平均值）") for n in (1, 2)]
     [problem] = check_parity(Lesson("01_first", "01_first.py", tuple(twins)), read_glossary(project))
-    assert "平均值 stands 2 times in the lesson; once is enough" in str(problem)
+    assert "expected 平均值 once in the lesson, got it 2 times" in str(problem)
 
 
-def test_without_the_table_no_word_is_asked_for(project):
+def test_missing_glossary_has_no_rules(project):
     project.sources.joinpath("glossary.toml").unlink()
     assert read_glossary(project).wrong_terms("variance", "均值", 1) == []

@@ -43,7 +43,7 @@ def small_lesson():
     )
 
 
-def test_a_handout_holds_the_questions_and_no_answer():
+def test_handout_has_questions_but_no_answers():
     html = render_handout(small_lesson(), "en", "01 Means")
     for wanted in ("01 Means", "How many move?", "Exercise: a mean", "How many?", "Which?", "A mean is a mean"):
         assert wanted in html
@@ -63,9 +63,9 @@ def test_pictures_and_formulas_are_in_the_page_and_need_no_network():
 
 @pytest.mark.parametrize(
     ("place", "message"),
-    [(3, "wants a panel that asks for a guess"), (4, "'## Exercise'"), (5, "'## Three closing"), (6, "'## In short")],
+    [(3, "expected a panel with a prediction"), (4, "'## Exercise'"), (5, "'## Three closing"), (6, "'## In short")],
 )
-def test_what_is_missing_in_a_lesson_is_named(place, message):
+def test_missing_part_of_a_handout_is_reported(place, message):
     lesson = small_lesson()
     del lesson.cells[place]
     with pytest.raises(BuildError, match=re.escape(message)):

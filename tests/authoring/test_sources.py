@@ -1,4 +1,4 @@
-"""Sources, parity, Chinese wording, address: all that runs no notebook."""
+"""Sources, parity, wording, the repository's address, and the command line."""
 
 from pathlib import Path
 
@@ -13,11 +13,11 @@ from authoring.lint.markdown import read_prose
 from authoring.lint.parity import check_pair, check_parity
 from authoring.lint.staleness import check_code_length
 from authoring.lint.typography import find_faults
+from authoring.navigation import navigation_line, next_lesson_line
 from authoring.problem import BuildError
 from authoring.project import Project, find_root
 from authoring.readme_table import lesson_table
 from authoring.source import BilingualText, Code, read_lesson
-from authoring.stamped_cells import navigation_line, next_lesson_line
 
 WORDS = read_glossary(Project(Path(__file__).parents[2]))
 
@@ -47,14 +47,14 @@ def test_ids_are_the_section_and_a_running_number(project):
     assert [cell.line for cell in lesson.cells] == [1, 15, 19, 35, 38]
 
 
-def test_equal_headings_still_give_unique_ids(project, means):
+def test_equal_headings_give_unique_ids(project, means):
     text = means.read_text(encoding="utf-8")
     means.write_text(text + "\n" + text[text.index('# %% [markdown] lang="en"', 10) :], encoding="utf-8")
     ids = [cell.id for cell in read_lesson(project, "01_means").cells]
     assert len(set(ids)) == len(ids) == 8
 
 
-def test_a_heading_inside_a_code_block_begins_no_section(project, means):
+def test_heading_inside_a_code_block_starts_no_section(project, means):
     edit(means, "- one **token**", "```\n## not a heading\n```\n- one **token**")
     edit(means, "## What a token is\n", "")
     assert {cell.id.rsplit("-", 1)[0] for cell in read_lesson(project, "01_means").cells} == {"top"}
@@ -67,69 +67,57 @@ EN_TITLE = MEANS[: MEANS.index(ZH_TITLE)]
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (ZH_TITLE, "", r"01_means.py:1 cell top-1: no Chinese twin directly after it\n    en: # 01 Two means"),
-        (EN_TITLE, "", r"01_means.py:1 cell after top-0: no English twin directly before it\n    zh: # 01 两个均值"),
-        (EN_TITLE + ZH_TITLE, ZH_TITLE + EN_TITLE, r"01_means.py:1 .*no English twin directly before it"),
-        ('zh"\nr"""\n## ', 'de"\nr"""\n## ', "cell what-a-token-is-1: no Chinese"),
-        ('en"\nr"""\n## ', 'de"\nr"""\n## ', r":19: .*lang=\"zh\", got markdown lang='de'"),
+        (ZH_TITLE, "", r"01_means.py:1 cell top-1: expected a Chinese cell directly after .*\n    en: # 01 Two means"),
+        (EN_TITLE, "", r"01_means.py:1 cell after top-0: expected an English cell .*\n    zh: # 01 两个均值"),
+        (EN_TITLE + ZH_TITLE, ZH_TITLE + EN_TITLE, r"01_means.py:1 .*expected an English cell directly before"),
+        ('zh"\nr"""\n## ', 'de"\nr"""\n## ', "cell what-a-token-is-1: expected a Chinese"),
+        ('en"\nr"""\n## ', 'de"\nr"""\n## ', r":19: .*lang=\"zh\", got lang='de'"),
         ('tags=["solution"]', 'tags=["solutoin"]', r"01_means.py:35: unknown tag solutoin"),
-        (EN_TITLE, "x = 1\n\n" + EN_TITLE, "text before the first"),
-        (EN_TITLE + ZH_TITLE, "", "begins with its title"),
-        ('tags=["solution"]', "tags=[solution]", r"01_means.py:35: a cell begins with"),
-        ('tags=["solution"]', 'tag=["solution"]', r"01_means.py:35: a cell begins with"),
-        ('# %% tags=["sol', '#%% tags=["sol', r"01_means.py:27: a cell begins with '# %%'"),
-        ('[markdown] lang="en"\nr"""\n## ', '[markdown]\nr"""\n## ', r":19: a text wants"),
-        ('# %% [markdown] lang="en"\nr"""\n## ', '# %%\nr"""\n## ', ":19: a text in a code cell"),
-        ('lang="en"\nr"""\n## ', 'lang="en"\n## ', r":19: a text wants a line r"),
-        ("\nanswer = 42\n", "\n\n", r":35: an empty code cell"),
-        ("answer = 42", "answer = (42", r":36: code that Python cannot read"),
+        (EN_TITLE, "x = 1\n\n" + EN_TITLE, "expected no text before the first"),
+        ("# %%\nanswer\n", '# %% [markdown] lang="en"\nr"""\nEnd.\n"""', r":38 .*: expected a Chinese .*\n    en: End"),
+        (EN_TITLE + ZH_TITLE, "", "expected a lesson to begin with its title"),
+        ('tags=["solution"]', "tags=[solution]", r"01_means.py:35: expected a cell to begin with"),
+        ('tags=["solution"]', 'tag=["solution"]', r"01_means.py:35: expected a cell to begin with"),
+        ('# %% tags=["sol', '#%% tags=["sol', r"01_means.py:27: expected '# %%' at the start"),
+        ('[markdown] lang="en"\nr"""\n## ', '[markdown]\nr"""\n## ', r":19: expected .markdown. lang="),
+        ('# %% [markdown] lang="en"\nr"""\n## ', '# %%\nr"""\n## ', r":19: expected .markdown. lang=.* of a text cell"),
+        ('lang="en"\nr"""\n## ', 'lang="en"\n## ', r":19: expected a text between a line r"),
+        ("\nanswer = 42\n", "\n\n", ":35: expected code, got an empty cell"),
+        ("answer = 42", "answer = (42", ":36: syntax error"),
     ],
 )  # fmt: skip
-def test_a_malformed_source_names_its_cell(project, means, old, new, message):
+def test_malformed_source_is_reported_with_its_cell(project, means, old, new, message):
     edit(means, old, new)
     with pytest.raises(BuildError, match=message):
         read_lesson(project, "01_means")
 
 
-def test_the_last_text_wants_its_twin_too(project, means):
-    text = means.read_text(encoding="utf-8")
-    means.write_text(text + '\n# %% [markdown] lang="en"\nr"""\nThe end.\n"""\n', encoding="utf-8")
-    with pytest.raises(
-        BuildError, match=r"py:41 cell what-a-token-is-4: no Chinese twin directly after it\n    en: The end"
-    ):
-        read_lesson(project, "01_means")
-
-
-def test_a_title_wants_the_number_of_its_file(project, means):
-    edit(means, "# 01 两个均值", "# 02 两个均值")
-    with pytest.raises(BuildError, match="heading '# 01 Title' in each language"):
-        project.outlines()
-
-
-def test_a_file_without_a_number_is_an_appendix_and_wants_to_say_so(project, means):
-    means.rename(means.with_name("means.py"))
-    with pytest.raises(BuildError, match=r"source/means\.py: .* '# Appendix: Title' and '# 附录：标题', or its file a"):
-        project.outlines()
-
-
-@pytest.mark.parametrize("name", ["1_means.py", "Means.py", "01-means.py"])
-def test_a_file_wants_the_name_of_a_lesson_or_of_an_appendix(project, means, name):
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("02_means.py", "headings '# 02 Title' in both languages"),
+        ("means.py", r"source/means\.py: .* headings '# Appendix: Title' and '# 附录：标题'"),
+        *((name, r"expected a name like 02_norm_axes\.py") for name in ("1_means.py", "Means.py", "01-means.py")),
+    ],
+)
+def test_file_name_must_fit_the_title(project, means, name, message):
+    project.source("02_pictures").unlink()
     means.rename(means.with_name(name))
-    with pytest.raises(BuildError, match=r"a lesson is named NN_name\.py, such as 02_norm_axes\.py, and an appendix"):
+    with pytest.raises(BuildError, match=message):
         project.outlines()
 
 
-def test_an_appendix_stands_behind_the_lessons_and_has_no_number(project, means):
+def test_appendix_follows_the_lessons_without_a_number(project, means):
     appendix = means.with_name("all_means.py")
     text = means.read_text(encoding="utf-8")
     appendix.write_text(text.replace("# 01 Two", "# Appendix: Two").replace("# 01 两", "# 附录：两"), encoding="utf-8")
     *lessons, last = project.outlines()
     assert (last.number, last.key, last.stem) == ("", "all_means", "all_means")
-    assert last.subject("en") == last.titles["en"] == "Appendix: Two means"
+    assert last.short_title("en") == last.titles["en"] == "Appendix: Two means"
     assert [(lesson.number, lesson.key) for lesson in lessons] == [("01", "01"), ("02", "02")]
-    assert lessons[0].subject("zh") == "两个均值"
-    assert project.chosen(["all_means"]) == ["all_means"]
-    assert project.chosen([])[-1] == "all_means"
+    assert lessons[0].short_title("zh") == "两个均值"
+    assert project.select(["all_means"]) == ["all_means"]
+    assert project.select([])[-1] == "all_means"
     assert read_lesson(project, "all_means").number is None
     here = Address("https://github.com/ada/lessons")
     assert "|  | Appendix: Two means | [English](notebooks/en/all_means.ipynb)" in lesson_table(
@@ -139,16 +127,16 @@ def test_an_appendix_stands_behind_the_lessons_and_has_no_number(project, means)
     assert next_lesson_line([*lessons, last], last, "en") is None
 
 
-def test_the_root_is_found_from_below_or_missed_with_a_message(project, tmp_path_factory):
+def test_find_root_looks_upwards(project, tmp_path_factory):
     assert find_root(project.sources) == project.root
-    with pytest.raises(BuildError, match="nor a folder above it"):
+    with pytest.raises(BuildError, match="or a folder above it"):
         find_root(tmp_path_factory.mktemp("nowhere"))
 
 
 # Parity
 
 
-def test_the_demo_lessons_are_in_order(project):
+def test_demo_lessons_have_no_problems(project):
     assert messages(project) == []
     assert messages(project, "02_pictures") == []
 
@@ -170,12 +158,10 @@ def test_the_demo_lessons_are_in_order(project):
         ("- 一个**词元**\n- 形状 `(N, C)`", "1. 一个**词元**\n3. 形状 `(N, C)`", "zh: h2, ol, li 1, li 3"),
     ],
 )  # fmt: skip
-def test_a_difference_between_twins_is_named(project, means, old, new, message):
+def test_parity_reports_differences(project, means, old, new, message):
     edit(means, old, new)
     found = messages(project)
-    assert any(message in text and "notebooks/source/01_means.py:" in text and " cell " in text for text in found), (
-        found
-    )
+    assert any(message in text and "source/01_means.py:" in text and " cell " in text for text in found), found
     assert "\n    en: " in found[0]
     assert "\n    zh: " in found[0]
 
@@ -196,20 +182,20 @@ def test_a_difference_between_twins_is_named(project, means, old, new, message):
         ("Here $$y = 2$$ holds.", "这里 $$y = 2$$ 成立。"),
     ],
 )  # fmt: skip
-def test_good_twins_are_left_in_peace(en, zh):
+def test_parity_accepts_good_pairs(en, zh):
     assert check_pair(BilingualText("top-1", 1, en, zh), "a.py", WORDS, 2) == []
 
 
-def test_numbers_keep_their_signs_and_percents():
+def test_read_prose_keeps_signs_and_percents():
     numbers = read_prose("−1, (-2), 3.5%, 15-20, 10⁻⁵, v2, `7`, $8$ and x-9").numbers
     assert dict(numbers) == dict.fromkeys(["-1", "-2", "3.5%", "15", "20", "10⁻⁵", "9"], 1)
 
 
-def test_a_second_mention_of_another_books_word_is_one_too_many(project, means):
+def test_parity_reports_a_second_mention_of_another_books_term(project, means):
     edit(means, "是 `x` 的均值", "是 `x` 的均值（规范化）")
     assert messages(project) == []
     edit(means, "## 词元是什么", "## 词元是什么，规范化")
-    assert "规范化 stands 2 times" in messages(project)[0]
+    assert "expected 规范化 once in the lesson, got it 2 times" in messages(project)[0]
 
 
 # Chinese wording
@@ -218,23 +204,23 @@ def test_a_second_mention_of_another_books_word_is_one_too_many(project, means):
 @pytest.mark.parametrize(
     ("line", "part"),
     [
-        ("用BN归一化", "half-width space belongs"),
-        ("共 3个数", "half-width space belongs"),
-        ("占 90%的", "half-width space belongs"),
-        ("参数 γ的", "half-width space belongs"),
-        ("均值 ，方差", "no space beside"),
-        ("均值 （BN）", "no space beside"),
+        ("用BN归一化", "a half-width space between"),
+        ("共 3个数", "a half-width space between"),
+        ("占 90%的", "a half-width space between"),
+        ("参数 γ的", "a half-width space between"),
+        ("均值 ，方差", "no space next to"),
+        ("均值 （BN）", "no space next to"),
         ("均值 方差", "between two 汉字"),
         ("均值,方差", "half-width punctuation in"),
         ("如 BN: 方差", "half-width punctuation in"),
         ("均值 (BN) 是", "half-width punctuation in"),
         ("均值是 BN.", "half-width punctuation ends"),
-        ("共 15~20 分钟", "a range is written"),
-        ("您好", "the reader is 你"),
-        ("一行\n两行", "one line of the source"),
+        ("共 15~20 分钟", "write a range"),
+        ("您好", "the reader as 你"),
+        ("一行\n两行", "on one source line"),
     ],
 )
-def test_typography_finds(line, part):
+def test_typography_reports_chinese_errors(line, part):
     assert [fault for fault in find_faults(line, "zh") if part in fault]
     assert find_faults(line, "en") == []
 
@@ -242,15 +228,15 @@ def test_typography_finds(line, part):
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("**批量归一化（BN）**是", "bold that does not close"),
-        ("大约 1,024 个", "1024, without a comma"),
-        ("占 90 % 以上", "90%, without a space"),
-        ("公式 $ x $ 中", "a formula that does not close"),
-        ("由`x`得", "half-width space belongs"),
-        ("由$x$得", "half-width space belongs"),
+        ("**批量归一化（BN）**是", "unclosed bold"),
+        ("大约 1,024 个", "1024 without a comma"),
+        ("占 90 % 以上", "90% without a space"),
+        ("公式 $ x $ 中", "unclosed formula"),
+        ("由`x`得", "a half-width space between"),
+        ("由$x$得", "a half-width space between"),
     ],
 )
-def test_typography_reads_markdown(text, part):
+def test_typography_reports_errors_in_markdown(text, part):
     found = check_pair(BilingualText("top-1", 1, "", text), "a.py", WORDS)
     assert any(part in problem.what for problem in found)
 
@@ -259,7 +245,7 @@ def test_typography_reads_markdown(text, part):
     "line",
     ["**批量归一化**（BN）是 `x`，占 90%。", "是 x̂ = 2，见 $x$、`y`。", "15–20 分钟……", "BatchNorm", "“均值”——方差"],
 )
-def test_typography_leaves_good_lines_in_peace(line):
+def test_typography_accepts_good_lines(line):
     assert check_pair(BilingualText("top-1", 1, line, line), "a.py", WORDS) == []
 
 
@@ -280,7 +266,7 @@ def test_typography_leaves_good_lines_in_peace(line):
         ("Variance", "均值", "'Variance' asks for 方差"),
     ],
 )
-def test_the_glossary_finds(en, zh, part):
+def test_glossary_reports_wrong_terms(en, zh, part):
     assert [message for message, _ in WORDS.wrong_terms(en, zh, 2) if part in message]
 
 
@@ -299,7 +285,7 @@ def test_the_glossary_finds(en, zh, part):
         ("practice, or praxis", "实践", 2),
     ],
 )
-def test_the_glossary_leaves_in_peace(en, zh, lesson):
+def test_glossary_accepts_right_terms(en, zh, lesson):
     assert WORDS.wrong_terms(en, zh, lesson) == []
 
 
@@ -312,15 +298,15 @@ def test_the_glossary_leaves_in_peace(en, zh, lesson):
         ('Text(en="{n} of 72", zh="{m} / 72")', "placeholders differ, en: {n}; zh: {m}"),
         ('Text(en="{n:.1f} m", zh="{n:.2f} m")', "placeholders differ"),
         ('Text("18 of 72", "72 分之 17")', "numbers differ, only in en: 18; only in zh: 17"),
-        ('Text(en="layer", zh="用LN")', "half-width space belongs"),
-        ('Text(en="{n:d} cells", zh="共{n:d}个")', "half-width space belongs"),
+        ('Text(en="layer", zh="用LN")', "a half-width space between"),
+        ('Text(en="{n:d} cells", zh="共{n:d}个")', "a half-width space between"),
         ('Text(en="variance", zh="均值")', "asks for 方差"),
         ('Text(en="a" "b", zh="您")', "你"),
-        ('print("均值")', "汉字 in code outside Text"),
-        ("x = 1  # 均值", "汉字 in code outside Text"),
+        ('print("均值")', "expected 汉字 only inside Text"),
+        ("x = 1  # 均值", "expected 汉字 only inside Text"),
     ],
 )
-def test_texts_in_code_are_held_to_the_rules(project, means, text, part):
+def test_code_check_reports_bad_texts(project, means, text, part):
     edit(means, "answer = 42", text)
     found = messages(project)
     assert any(part in message and "01_means.py:3" in message for message in found), found
@@ -336,13 +322,13 @@ def test_texts_in_code_are_held_to_the_rules(project, means, text, part):
         "Text(en=a, zh=b)",
     ],
 )
-def test_good_texts_are_left_in_peace(project, means, text):
+def test_code_check_accepts_good_texts(project, means, text):
     edit(means, "answer = 42", text)
     assert messages(project) == []
 
 
 @pytest.mark.parametrize("words", ["LABEL = Text(", 'ROW = wrong("narrow", cells=3).hint('])
-def test_texts_and_hints_of_the_package_are_read(project, words):
+def test_package_texts_and_hints_are_checked(project, words):
     module = project.root / "lib" / "blocklab_course" / "figures" / "cells.py"
     module.parent.mkdir(parents=True)
     module.write_text(f'{words}\n    en="3 cells", zh="4 格"\n)\n', encoding="utf-8")
@@ -350,9 +336,9 @@ def test_texts_and_hints_of_the_package_are_read(project, words):
     assert "lib/blocklab_course/figures/cells.py:1: numbers differ" in str(problem)
 
 
-def test_long_code_cells_are_named(project, means):
+def test_long_code_cells_are_reported(project, means):
     edit(means, "answer = 42", "\n".join(["answer = 42"] * 16))
-    assert "at most 15 lines, got 16" in str(check_code_length(read_lesson(project, "01_means"))[0])
+    assert "of at most 15 lines, got 16" in str(check_code_length(read_lesson(project, "01_means"))[0])
     edit(means, "answer = 42\n" * 9, "")
     edit(means, "x = [1, 2, 6]", "\n".join(["x = [1, 2, 6]"] * 9))
     lesson = read_lesson(project, "01_means")
@@ -370,7 +356,7 @@ def test_long_code_cells_are_named(project, means):
     ["github.com/a/b", "https://github.com/a", "https://github.com/a/b/c", "https://github.com/a b/c", "", "a/b",
      "https://github.com/a/b#readme", 'https://github.com/a/"b', "$(touch x)", "https://github.com/YOUR_NAME/blocklab"],
 )  # fmt: skip
-def test_a_bad_address_is_refused_and_changes_nothing(project, url, capsys):
+def test_address_rejects_bad_urls(project, url, capsys):
     before = project.pyproject.read_text(encoding="utf-8")
     assert main(["--root", str(project.root), "address", "--", url]) == 1
     error = capsys.readouterr().err
@@ -380,44 +366,42 @@ def test_a_bad_address_is_refused_and_changes_nothing(project, url, capsys):
 
 
 @pytest.mark.parametrize(
-    "url",
-    ["https://github.com/ada/lessons", "https://github.com/ada/lessons/", "https://github.com/ada/lessons.git",
-     "git@github.com:ada/lessons.git", " https://github.com/ada/lessons\n"],
+    ("typed", "url"),
+    [
+        *((typed, "https://github.com/ada/lessons") for typed in (
+            "https://github.com/ada/lessons/", "https://github.com/ada/lessons.git", "git@github.com:ada/lessons.git",
+            " https://github.com/ada/lessons\n")),
+        *((url, url) for url in ("https://gitlab.com/group/sub/demo", "https://git.sr.ht/~ada/demo")),
+    ],
 )  # fmt: skip
-def test_an_address_is_taken_as_people_copy_it(project, url):
-    assert main(["--root", str(project.root), "address", url]) == 0
-    assert read_address(project) == Address("https://github.com/ada/lessons")
-    assert read_address(project).colab == "https://colab.research.google.com/github/ada/lessons/blob/main"
-
-
-@pytest.mark.parametrize("url", ["https://gitlab.com/group/sub/demo", "https://git.sr.ht/~ada/demo"])
-def test_an_address_elsewhere_is_taken_too(project, url):
-    assert main(["--root", str(project.root), "address", url]) == 0
-    assert (read_address(project).url, read_address(project).colab) == (url, None)
+def test_address_accepts_urls_as_copied(project, typed, url):
+    assert main(["--root", str(project.root), "address", typed]) == 0
+    colab = "https://colab.research.google.com/github/ada/lessons/blob/main" if "github" in url else None
+    assert (read_address(project).url, read_address(project).colab) == (url, colab)
 
 
 @pytest.mark.parametrize("urls", ["", "\n[project.urls]\n", "\n[project.urls]\nOther = 'x'\n\n[tool.x]\n"])
-def test_a_missing_address_is_added(project, urls):
+def test_address_adds_a_missing_url(project, urls):
     project.pyproject.write_text(f'[project]\nname = "demo"\n{urls}', encoding="utf-8")
     assert read_address(project) == Address()
     assert main(["--root", str(project.root), "address", "https://github.com/ada/lessons"]) == 0
     assert read_address(project) == Address("https://github.com/ada/lessons")
 
 
-def test_errors_are_one_message_without_a_traceback(project, capsys):
+def test_errors_have_no_traceback(project, capsys):
     assert main(["--root", str(project.root), "build", "07"]) == 1
-    assert capsys.readouterr().err == "error: no lesson 07 in notebooks/source (there: 01, 02)\n"
+    assert capsys.readouterr().err == "error: no lesson 07 in notebooks/source (found: 01, 02)\n"
     with pytest.raises(SystemExit, match="2"):
         main(["bild"])
 
 
-def test_another_folder_is_refused(tmp_path, capsys):
+def test_other_folders_are_rejected(tmp_path, capsys):
     assert main(["--root", str(tmp_path), "copies"]) == 1
-    assert "is no repository of lessons" in capsys.readouterr().err
+    assert "to hold pyproject.toml and notebooks/source/" in capsys.readouterr().err
     assert not [*tmp_path.iterdir()]
 
 
-def test_check_counts_what_it_finds(project, capsys):
+def test_check_counts_problems(project, capsys):
     assert main(["--root", str(project.root), "check", "01"]) == 1
     shown = capsys.readouterr()
     assert "notebooks/en/01_means.ipynb: not built yet; run: python -m authoring build 01" in shown.err

@@ -24,12 +24,12 @@ def nothing(problems):
         pytest.fail("\n".join(map(str, problems)), pytrace=False)
 
 
-def test_there_are_lessons():
+def test_course_has_lessons():
     assert OUTLINES
 
 
 @each_lesson
-def test_both_languages_say_the_same(outline):
+def test_texts_agree_in_both_languages(outline):
     lesson = read_lesson(PROJECT, outline.stem)
     nothing(parity.check_parity(lesson, GLOSSARY) + i18n.check_code_texts(lesson, GLOSSARY))
 
@@ -40,7 +40,7 @@ def test_code_cells_are_short(outline):
 
 
 @each_lesson
-def test_lessons_have_their_form(outline):
+def test_lessons_are_well_structured(outline):
     nothing(structure.check_structure(read_lesson(PROJECT, outline.stem)))
 
 
@@ -50,11 +50,11 @@ def test_exercises_and_solutions_bear_their_tags(outline):
 
 
 @each_lesson
-def test_the_notebooks_are_fresh_and_show_the_same(outline):
+def test_notebooks_are_up_to_date_and_show_the_same(outline):
     nothing(staleness.check_notebooks(PROJECT, OUTLINES, outline))
 
 
-def test_no_notebook_has_lost_its_source():
+def test_every_notebook_has_a_source():
     assert build.find_orphans(PROJECT) == []
 
 
@@ -62,6 +62,6 @@ def test_texts_of_the_package_agree():
     nothing(i18n.check_package_texts(PROJECT, GLOSSARY))
 
 
-def test_the_readmes_list_the_lessons():
+def test_readmes_are_up_to_date():
     for language in LANGUAGES:
         nothing(check.check_readme(PROJECT, OUTLINES, language))

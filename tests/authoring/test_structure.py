@@ -52,55 +52,55 @@ def messages(lesson):
     return [problem.what for problem in check_structure(lesson)]
 
 
-def test_a_lesson_of_the_right_form():
+def test_well_structured_lesson_has_no_problems():
     assert messages(lesson()) == []
 
 
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        ({"numbers": code("print(3)")}, 'wants the tag "answer"'),
-        ({"told": text("It stays.")}, "begins with the answer, folded"),
-        ({"told": text(FOLDED, "不变。")}, "begins with the answer, folded"),
+        ({"numbers": code("print(3)")}, 'expected the tag "answer"'),
+        ({"told": text("It stays.")}, "begin with the answer in <details>"),
+        ({"told": text(FOLDED, "不变。")}, "begin with the answer in <details>"),
         ({"question": text("## A slider\n\n**Predict first.** Does it stay?\n\nDrag.")}, "in the last paragraph"),
         ({"panel": text("Nothing."), "imports": code("slider.panel()", "panel", "guess")}, "in the last paragraph"),
-        ({"idea": None}, "its own solution"),
-        ({"beyond_solution": None}, "its own solution"),
+        ({"idea": None}, "and then its solution"),
+        ({"beyond_solution": None}, "and then its solution"),
         ({"solution": code("check('sum', 3)", "solution")}, "keep=False"),
-        ({"idea": text("Stuck? See below.")}, "the idea of it, folded"),
+        ({"idea": text("Stuck? See below.")}, "expected its idea in"),
         ({"elsewhere": text("Keras.")}, "## What you will meet elsewhere"),
         ({"elsewhere": CELLS["end"], "end": CELLS["elsewhere"]}, "in the order"),
-        ({"end": None, "beyond_solution": CELLS["end"]}, "stands at the end"),
+        ({"end": None, "beyond_solution": CELLS["end"]}, "at the end"),
         ({"first": text("## Two questions first\n\n" + "word " * (WORDS + 1))}, f"at most {WORDS} words"),
-        ({"first": text("## Two questions first", "字" * (CHARACTERS + 1))}, f"{CHARACTERS} 汉字, got"),
+        ({"first": text("## Two questions first", "字" * (CHARACTERS + 1))}, f"{CHARACTERS} 汉字 in the core, got"),
         ({"title": text("# 07 Why?\n\nIt takes about 20 minutes.")}, "about 5 minutes"),
-        ({"title": text("# 07 Why?")}, "wants the time"),
-        ({"second_panel": code("1")}, "2 panels or more, got 1"),
-        ({"panel": code("slider.panel()", "panel")}, "no panel asks for a guess"),
+        ({"title": text("# 07 Why?")}, "expected the time it takes"),
+        ({"second_panel": code("1")}, "at least 2 panels in the core, got 1"),
+        ({"panel": code("slider.panel()", "panel")}, "a panel with a prediction"),
     ],
     ids=lambda value: value if isinstance(value, str) else "+".join(value),
 )
-def test_what_is_wrong_is_named(cells, message):
+def test_structure_errors_are_reported(cells, message):
     assert any(message in what for what in messages(lesson(**cells)))
 
 
-def test_more_cells_than_anyone_reads():
+def test_too_many_cells_are_reported():
     many = lesson()
     many = replace(many, cells=(*many.cells[:3], *(code("1") for _ in range(13)), *many.cells[3:]))
-    assert any("at most 16 code cells, got 17" in what for what in messages(many))
+    assert any("at most 16 code cells in the core, got 17" in what for what in messages(many))
 
 
-def test_the_entrance_wants_no_sections_and_no_panels():
+def test_lesson_00_needs_no_sections_and_no_panels():
     cells = {"elsewhere": None, "end": None, "panel": code("1", "answer"), "second_panel": None}
     title = text("# 00 Start\n\nIt takes about 5 minutes.")
     assert messages(lesson("00_start", title=title, **cells)) == []
 
 
-def test_a_function_takes_longer_than_a_line():
+def test_time_estimate_counts_functions_more_than_lines():
     longer = lesson(exercise=code("def my_sum(x):\n    return ...", "exercise"))
     assert estimate_minutes(longer) == estimate_minutes(lesson()) + 8
 
 
-def test_a_page_that_asks_for_nothing_may_be_of_any_form():
+def test_page_without_exercises_may_have_any_structure():
     page = Lesson("07_page", "07_page.py", (CELLS["title"], CELLS["further"], CELLS["numbers"]))
     assert messages(page) == []

@@ -38,7 +38,7 @@ def test_the_link_at_the_top_leads_to_the_other_language(page, address):
     )
 
 
-def test_a_part_of_the_map_leads_to_its_lesson(page, address):
+def test_map_links_to_lessons(page, address):
     jupyter_lab.open_notebook(page, address, "zh/00_start_here.ipynb")
     jupyter_lab.run_all(page)
     number, part = page.locator("[role=main] a[title='05']").all()[0], page.locator("[role=main] a[title='04']").last

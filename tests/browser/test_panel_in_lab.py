@@ -121,7 +121,7 @@ def test_keyboard_moves_slider_box_picture_and_line(shown):
     expect(line(shown)).to_have_text("height 3, tilt None")
 
 
-def test_number_box_moves_the_slider_and_knows_its_range(shown):
+def test_number_box_moves_the_slider_and_clamps(shown):
     slider, box = parts(shown)
     box.fill("6")
     after(shown, lambda: box.press("Enter"))
@@ -133,7 +133,7 @@ def test_number_box_moves_the_slider_and_knows_its_range(shown):
     expect(box).to_have_value("10")
 
 
-def test_reset_takes_everything_back(shown):
+def test_reset_restores_the_defaults(shown):
     slider, box = parts(shown)
     slider.press("ArrowRight")
     expect(line(shown)).to_have_text("height 4, tilt None")
@@ -144,7 +144,7 @@ def test_reset_takes_everything_back(shown):
     expect(box).to_have_value("3")
 
 
-def test_an_error_stands_under_the_picture_until_the_next_good_move(shown):
+def test_error_shows_under_the_picture_until_the_next_good_move(shown):
     _slider, box = parts(shown)
     box.fill("7")
     box.press("Enter")
@@ -154,7 +154,7 @@ def test_an_error_stands_under_the_picture_until_the_next_good_move(shown):
     expect(line(shown)).to_have_text("height 8, tilt None")
 
 
-def test_labels_are_whole_and_nothing_sticks_out_of_a_narrow_page(shown):
+def test_narrow_page_cuts_off_nothing(shown):
     for width in (1400, 760):  # in the second JupyterLab leaves the output as much as a phone has
         shown.set_viewport_size({"width": width, "height": 1000})
         panel = shown.locator(".blocklab-panel:visible")
@@ -167,7 +167,7 @@ def test_labels_are_whole_and_nothing_sticks_out_of_a_narrow_page(shown):
         assert panel.evaluate("node => node.scrollWidth <= node.clientWidth + 4")
 
 
-def test_what_axe_finds_is_what_ipywidgets_cannot_name(shown):
+def test_axe_finds_only_known_ipywidgets_problems(shown):
     found = Axe().run(shown, context=".blocklab-panel").response["violations"]
     plain = {"aria-input-field-name", "image-alt", "label"}
     allowed = set() if shown.locator(".blocklab-picture:visible").count() else plain
@@ -185,7 +185,7 @@ living = pytest.mark.parametrize("shown", ["live"], indirect=True)
 
 
 @living
-def test_a_panel_scrolled_far_away_and_one_made_anew_are_where_they_were(shown, more):
+def test_panel_keeps_its_state_when_scrolled_away_or_recreated(shown, more):
     more(*[("markdown", "one line\n\n" * 30)] * 40)
     shown.evaluate(WINDOWED)
     shown.evaluate(HEAR)
@@ -210,7 +210,7 @@ def test_a_panel_scrolled_far_away_and_one_made_anew_are_where_they_were(shown, 
 
 
 @living
-def test_a_whole_panel_by_the_keyboard_alone(shown, more):
+def test_whole_panel_by_keyboard(shown, more):
     more(("code", ASKING.strip()))
     jupyter_lab.run_all(shown)
     panel = shown.locator(LIVING).last
@@ -246,7 +246,7 @@ def test_a_whole_panel_by_the_keyboard_alone(shown, more):
     presses(" ", says="height 3, tilt 0")
 
 
-def test_a_saved_notebook_shows_the_picture_before_any_cell_runs(page, address, notebooks):
+def test_saved_notebook_shows_the_picture_before_cells_run(page, address, notebooks):
     jupyter_lab.write_notebook(notebooks / "saved.ipynb", [CELL])
     notebook = nbformat.read(notebooks / "saved.ipynb", 4)
     nbclient.NotebookClient(notebook, store_widget_state=False).execute()

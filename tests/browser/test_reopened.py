@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from authoring import jupyter_lab
-from authoring.copies import copy_lessons
+from authoring.learner_copies import copy_lessons
 from authoring.project import Project
 from blocklab_course.i18n import LANGUAGES
 
@@ -95,7 +95,7 @@ def expect_stills(page, language, saved):
 
 
 @pytest.mark.exhaustive
-def test_a_lesson_that_is_trusted_before_it_runs_shows_its_pictures(page, address, copied):
+def test_trusted_lesson_shows_pictures_before_it_runs(page, address, copied):
     shutil.copy(copied / "en" / LESSON, copied / "en" / "untouched.ipynb")
     jupyter_lab.open_notebook(page, address, "my/en/untouched.ipynb")
     page.evaluate(TRUST)
@@ -110,7 +110,7 @@ def test_a_lesson_that_is_trusted_before_it_runs_shows_its_pictures(page, addres
 @pytest.mark.parametrize(
     "trusted", [pytest.param(True, id="trusted"), pytest.param(False, id="untrusted", marks=pytest.mark.exhaustive)]
 )
-def test_a_lesson_opened_again_shows_every_panel_and_what_to_do(page, address, ran, trusted):
+def test_reopened_lesson_shows_every_panel_and_an_instruction(page, address, ran, trusted):
     language, saved = ran
     if not trusted:  # a change from outside, and the signature that JupyterLab gave it is void
         notebook = json.loads(saved.read_text("utf-8"))
@@ -165,7 +165,7 @@ def expect_alive(page):
 
 
 @pytest.mark.parametrize("small", ["en"], indirect=True)
-def test_saving_it_once_more_keeps_the_picture_and_running_it_makes_it_move(page, address, small):
+def test_saving_again_keeps_the_picture_and_running_makes_it_live(page, address, small):
     language, saved = small
     for _ in range(2):  # the second time nothing is alive that could be saved
         jupyter_lab.save(page)
@@ -178,7 +178,7 @@ def test_saving_it_once_more_keeps_the_picture_and_running_it_makes_it_move(page
 
 
 @pytest.mark.parametrize("small", ["en"], indirect=True)
-def test_a_page_loaded_anew_while_the_kernel_lives_has_its_panel(page, address, small):
+def test_reloaded_page_with_a_live_kernel_has_its_panel(page, address, small):
     _language, saved = small
     jupyter_lab.save(page)
     reopen(page, address, saved.name)
@@ -186,7 +186,7 @@ def test_a_page_loaded_anew_while_the_kernel_lives_has_its_panel(page, address, 
 
 
 @pytest.mark.parametrize("small", ALSO_IN_CHINESE, indirect=True)
-def test_after_a_restart_the_panel_says_that_the_cell_has_to_run(page, small):
+def test_panel_asks_to_run_the_cell_after_a_restart(page, small):
     language, _saved = small
     page.evaluate(RESTART)
     expect(page.locator(".blocklab-unanswered")).to_be_visible()

@@ -47,7 +47,7 @@ def parts(fill: str) -> tuple[float, ...]:
     return tuple(int(part) / 255 for part in fill.removeprefix("rgb(").removesuffix(")").split(","))
 
 
-def test_letters_are_read_in_both_themes(lesson_panels, chromium):
+def test_letters_are_legible_in_both_themes(lesson_panels, chromium):
     page = chromium.new_page(viewport={"width": 1000, "height": 600})
     for (cell, language), panel in lesson_panels.items():
         for values in default_and_extreme(panel) if language == "en" else ():

@@ -51,7 +51,7 @@ def keys(page, kind, front_end):
     return at
 
 
-def test_it_appears(panel, page, front_end):
+def test_panel_appears(panel, page, front_end):
     expect(panel.root).to_be_visible()
     expect(panel.box).to_have_value("3")
     picture = panel.root.locator("img, .blocklab-picture > svg").bounding_box()
@@ -72,7 +72,7 @@ def test_arrow_keys_move_the_slider(panel, keys, kind, front_end, request):
             assert jupyter_lab.read_panel(thumb)["picture"] != before["picture"]
 
 
-def test_a_number_is_typed(panel, keys):
+def test_typing_a_number(panel, keys):
     """A digit is a shortcut, too: it makes a cell a heading."""
     with keys(panel.box) as box:
         box.press("ControlOrMeta+a")
@@ -81,7 +81,7 @@ def test_a_number_is_typed(panel, keys):
         expect(panel.line).to_have_text("height 6, tilt None")
 
 
-def test_the_slider_is_dragged(panel, page):
+def test_dragging_the_slider(panel, page):
     box = panel.thumb.bounding_box()
     across = box["x"] + (8 + 0.3 * (box["width"] - 16) if box["width"] > 50 else box["width"] / 2)
     along = box["y"] + box["height"] / 2
@@ -95,19 +95,19 @@ def test_the_slider_is_dragged(panel, page):
     expect(panel.box).to_have_value("10")
 
 
-def test_a_choice_is_clicked(panel):
+def test_clicking_a_choice(panel):
     panel.button("down").click()
     expect(panel.line).to_have_text("height 3, tilt -2")
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_a_choice_is_made_by_keyboard(panel, keys, key):
+def test_keyboard_makes_a_choice(panel, keys, key):
     with keys(panel.button("up")) as button:
         button.press(key)
         expect(panel.line).to_have_text("height 3, tilt 2")
 
 
-def test_reset_takes_everything_back(panel):
+def test_reset_restores_the_defaults(panel):
     panel.button("up").click()
     panel.box.fill("9")
     panel.box.press("Enter")
@@ -118,7 +118,7 @@ def test_reset_takes_everything_back(panel):
 
 
 @live
-def test_what_stands_in_the_picture_is_dragged(panel, page):
+def test_dragging_the_handle(panel, page):
     box = panel.root.locator(".blocklab-drag").bounding_box()
     across, along = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(across, along)
@@ -129,7 +129,7 @@ def test_what_stands_in_the_picture_is_dragged(panel, page):
 
 
 @live
-def test_arrow_keys_move_what_stands_in_the_picture(panel, keys):
+def test_arrow_keys_move_the_handle(panel, keys):
     with keys(panel.root.locator(".blocklab-drag")) as dot:
         dot.press("ArrowUp")
         expect(panel.line).to_have_text("height 4, tilt None")
@@ -144,7 +144,7 @@ def test_space_starts_and_stops_playing(panel, keys):
         expect(panel.root.locator(".blocklab-playing")).to_have_count(0)
 
 
-def test_a_guess_is_clicked_and_judged(page):
+def test_clicking_a_prediction_shows_the_verdict(page):
     panel = Shown(page, 1)
     expect(panel.box).to_be_disabled()
     panel.button("it falls").click()
@@ -153,7 +153,7 @@ def test_a_guess_is_clicked_and_judged(page):
     expect(panel.line).to_have_text("height 3, tilt 2")
 
 
-def test_a_guess_is_made_by_keyboard_and_judged(page):
+def test_keyboard_makes_a_prediction(page):
     panel = Shown(page, 2)
     expect(panel.box).to_be_disabled()
     panel.button("it rises").press("Enter")
@@ -163,13 +163,13 @@ def test_a_guess_is_made_by_keyboard_and_judged(page):
     expect(panel.line).to_have_text("height 5, tilt None")
 
 
-def test_no_notebook_has_a_slow_cell(notebooks):
+def test_notebooks_have_no_slow_cells(notebooks):
     """With one, a busy machine is not done in the time for which a page is waited for."""
     slow = [file.name for file in notebooks.glob("*.ipynb") if '"slow"' in file.read_text("utf-8")]
     assert slow == []
 
 
-def test_all_panels_of_a_lesson_are_alive(lesson):
+def test_every_slider_of_a_lesson_moves_its_picture(lesson):
     sliders = jupyter_lab.find_sliders(lesson)
     expect(sliders.first).to_be_visible()
     jupyter_lab.skip_predictions(lesson)
@@ -180,7 +180,7 @@ def test_all_panels_of_a_lesson_are_alive(lesson):
 
 
 @pytest.mark.parametrize("front_end", ["notebook_7"], indirect=True, scope="session")
-def test_a_lesson_opened_again_shows_pictures_and_what_to_do(lesson):
+def test_reopened_lesson_shows_pictures_and_an_instruction(lesson):
     """As in JupyterLab. Notebook 6.5 says that it finds no widget."""
     panels = lesson.locator(".blocklab-panel")
     expect(panels.first).to_be_visible()

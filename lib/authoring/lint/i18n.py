@@ -1,4 +1,4 @@
-"""The texts in code: every `Text(en=…, zh=…)` of the package and of the lessons, every `.hint(en=…, zh=…)` of a row."""
+"""Check the bilingual texts in code: `Text(en=…, zh=…)`, and `.hint(en=…, zh=…)` of known mistakes."""
 
 import ast
 import re
@@ -21,7 +21,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 
 @dataclass(frozen=True)
 class CodeText:
-    """A `Text` found in code; None for a wording that is built while running and cannot be checked."""
+    """A bilingual text in code; None for a language whose text is not a literal."""
 
     line: int
     en: str | None
@@ -29,7 +29,7 @@ class CodeText:
 
 
 def check_package_texts(project: Project, glossary: Glossary) -> list[Problem]:
-    """The texts of every module of the package."""
+    """Check the texts in every module under lib/."""
     problems = []
     for path in sorted((project.root / "lib").rglob("*.py")):
         try:
@@ -37,31 +37,28 @@ def check_package_texts(project: Project, glossary: Glossary) -> list[Problem]:
         except BuildErrors as unreadable:
             problems += unreadable.problems
             continue
-        for wording in find_texts(source):
-            problems += check_code_text(wording, project.show(path), None, None, glossary)
+        for text in find_texts(source):
+            problems += check_code_text(text, project.show(path), None, None, glossary)
     return problems
 
 
 def check_code_texts(lesson: Lesson, glossary: Glossary) -> list[Problem]:
-    """The texts in a lesson's code cells, and Chinese that stands in code outside them."""
+    """Check the texts in a lesson's code cells, and that Chinese stands only in them."""
     problems = []
     for cell in lesson.cells:
         if isinstance(cell, Code):
-            wordings = list(find_texts(cell.source, cell.line))
-            for wording in wordings:
-                problems += check_code_text(wording, lesson.file, cell.id, lesson.number, glossary)
-            inside = sum(len(_HAN.findall(wording.zh or "")) for wording in wordings)
+            found = list(find_texts(cell.source, cell.line))
+            for text in found:
+                problems += check_code_text(text, lesson.file, cell.id, lesson.number, glossary)
+            inside = sum(len(_HAN.findall(text.zh or "")) for text in found)
             if len(_HAN.findall(cell.source)) > inside:
-                what = "汉字 in code outside Text(en=…, zh=…): both languages share the code"
+                what = "expected 汉字 only inside Text(en=…, zh=…), because both languages share the code"
                 problems.append(Problem(lesson.file, cell.line, cell.id, what, (("code", cell.source),)))
     return problems
 
 
 def find_texts(source: str, before: int = 0) -> Iterator[CodeText]:
-    """The calls of `Text` and `hint` in the source, their lines counted on from `before`.
-
-    Nothing for code that does not parse.
-    """
+    """Find the calls of `Text` and `hint`; none in code that does not parse. `before` is added to their lines."""
     try:
         tree = parse(source)
     except SyntaxError:
@@ -79,20 +76,20 @@ def _string(node: ast.expr) -> str | None:
 
 
 def check_code_text(
-    wording: CodeText, file: str, cell: str | None, lesson: int | None, glossary: Glossary
+    text: CodeText, file: str, cell: str | None, lesson: int | None, glossary: Glossary
 ) -> list[Problem]:
-    if wording.en is None or wording.zh is None:
+    if text.en is None or text.zh is None:
         return []
-    both = (("en", wording.en), ("zh", wording.zh))
-    fields = [{found[0] for found in _FIELD.finditer(text)} for _, text in both]
-    en, zh = (read_prose(_FIELD.sub(_placeholder, text)) for _, text in both)
+    both = (("en", text.en), ("zh", text.zh))
+    fields = [{found[0] for found in _FIELD.finditer(words)} for _, words in both]
+    en, zh = (read_prose(_FIELD.sub(_placeholder, words)) for _, words in both)
     what = [message for message, _ in (*find_differences(en, zh), *glossary.wrong_terms(en.words, zh.words, lesson))]
     if fields[0] != fields[1]:
         what.insert(0, f"placeholders differ, en: {_list(fields[0])}; zh: {_list(fields[1])}")
     for language, prose in (("en", en), ("zh", zh)):
         lines = [line for part in prose.lines for line in part.split("\n")]  # a message may have several lines
         what += [f"{language}: {fault}" for line in lines for fault in find_faults(line, language)]
-    return [Problem(file, wording.line, cell, message, both) for message in what]
+    return [Problem(file, text.line, cell, message, both) for message in what]
 
 
 def _placeholder(field: re.Match) -> str:

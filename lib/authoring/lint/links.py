@@ -1,4 +1,4 @@
-"""Links inside the repository lead to what is there."""
+"""Check that relative links lead to existing files."""
 
 import os
 from collections.abc import Iterator
@@ -15,27 +15,24 @@ from .markdown import read_prose
 
 def check_lesson_links(project: Project, lesson: Lesson) -> list[Problem]:
     return [
-        Problem(lesson.file, cell.line, cell.id, f"{language}: the link to {address} leads nowhere")
+        Problem(lesson.file, cell.line, cell.id, f"{language}: dead link to {address}")
         for cell in lesson.cells
         if isinstance(cell, BilingualText)
         for language in LANGUAGES
-        for address in _dead(project, project.notebook(language, lesson.stem).parent, getattr(cell, language))
+        for address in _find_dead(project, project.notebook(language, lesson.stem).parent, getattr(cell, language))
     ]
 
 
 def check_readme_links(project: Project, language: str) -> list[Problem]:
     readme = project.readme(language)
     return [
-        Problem(project.show(readme), None, None, f"the link to {address} leads nowhere")
-        for address in _dead(project, readme.parent, project.read(readme))
+        Problem(project.show(readme), None, None, f"dead link to {address}")
+        for address in _find_dead(project, readme.parent, project.read(readme))
     ]
 
 
-def _dead(project: Project, folder: Path, text: str) -> Iterator[str]:
-    """The addresses in a text that are files, seen from the folder, and not there.
-
-    A lesson that is yet to be built counts as there: that it is not built is another finding.
-    """
+def _find_dead(project: Project, folder: Path, text: str) -> Iterator[str]:
+    """The relative addresses in a text that do not exist. A lesson that is not built yet counts as existing."""
     for address in read_prose(text).addresses:
         parts = urlsplit(address)
         target = Path(os.path.normpath(folder / unquote(parts.path)))

@@ -1,4 +1,4 @@
-"""What a Markdown text consists of: formulas, code names, numbers, links, pictures, its structure, and its words."""
+"""Split a Markdown text into formulas, code, numbers, links, pictures, structure and words."""
 
 import html
 import re
@@ -9,14 +9,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-# In a line of words these stand for what is no word. Private-use characters: no text holds them.
+# Placeholders in lines of words: private-use characters, which texts do not use.
 CODE, MATH = "\ue000", "\ue001"
 
 _WORDS_IN_FORMULA = re.compile(r"\\(text\w*|mbox)\{[^{}]*\}")
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9_.])"
     r"(?:(?<![^\s(（，。：；、“])[−-])?"  # a sign, not the dash of 15-20
-    r"(?!\d+-?D\b)\d+(?:\.\d+)?[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]*%?"  # 3-D is a word: 三维
+    r"(?!\d+-?D\b)\d+(?:\.\d+)?[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]*%?"  # 3-D is a word, 三维
 )
 _TAG = re.compile(r"<(/?[a-zA-Z]\w*)[^>]*>|<!--.*?-->", re.DOTALL)
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
@@ -30,16 +30,16 @@ dollarmath_plugin(_parser, allow_space=False, double_inline=True)
 
 @dataclass
 class Prose:
-    """The parts of a text that must be alike in both languages, and its lines of words for the rules on wording.
+    """The parts of a text that must agree in both languages, and its lines of words.
 
-    In a line a newline is a line break of the source, code and formulas are `CODE` and `MATH`.
+    In `lines`, a newline is a line break of the source, and `CODE` and `MATH` replace code and formulas.
     """
 
     formulas: Counter = field(default_factory=Counter)
     codes: Counter = field(default_factory=Counter)
     numbers: Counter = field(default_factory=Counter)
     links: Counter = field(default_factory=Counter)
-    addresses: list[str] = field(default_factory=list)  # those of the links and pictures, as they stand
+    addresses: list[str] = field(default_factory=list)  # of links and pictures
     pictures: Counter = field(default_factory=Counter)
     tags: Counter = field(default_factory=Counter)
     structure: list[str] = field(default_factory=list)
@@ -69,11 +69,11 @@ def _read_block(prose: Prose, token: Token) -> None:
     elif token.type == "html_block":
         prose.lines += [line for line in _read_html(prose, token.content).splitlines() if line.strip()]
     elif token.nesting == 1 and token.tag in _STRUCTURE:
-        prose.structure.append(f"{token.tag} {token.info}".strip())  # the number of an item in an ordered list
+        prose.structure.append(f"{token.tag} {token.info}".strip())  # info: the number of an item in an ordered list
 
 
 def _read_inline(prose: Prose, token: Token) -> str:
-    """Count what is no word and return the words, with a placeholder for code and formulas."""
+    """Count what is not a word and return the words, with placeholders for code and formulas."""
     if token.type == "code_inline":
         prose.codes[token.content] += 1
         return CODE
@@ -106,17 +106,17 @@ def _formula(content: str) -> str:
 
 
 def _same_in_both(address: str) -> str:
-    """The address with * for the language in it."""
+    """The address with its language replaced by *."""
     return _LANGUAGE.sub("*", address)
 
 
 def strip_details(text: str) -> str:
-    """The text as it is seen while nothing is opened."""
+    """The text without its folded parts."""
     return _FOLDED.sub("", text)
 
 
 def excerpt(text: str, part: str, around: int = 40) -> str:
-    """The text near the part, so that a message shows the spot; its beginning if the part is not in it."""
+    """The text around the part, for a message; the whole text if it does not contain the part."""
     place = text.find(part)
     if place < 0:
         return text

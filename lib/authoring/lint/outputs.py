@@ -1,4 +1,4 @@
-"""What a built notebook shows under its code cells: nothing that differs from run to run, no error, nothing lost."""
+"""Check the outputs of built notebooks: no errors, no stderr, nothing that differs from run to run, none missing."""
 
 import ast
 import re
@@ -11,30 +11,30 @@ from authoring.source import parse
 
 _MEMORY = re.compile(r"0x[0-9a-f]{6,}")
 _EMBEDDED = re.compile(r"data:[\w/+-]+;base64,[\w+/=]+")
-# Functions that give back nothing. Of any other, a call in the last line shows a value.
+# Functions that return None. A call of any other function in the last line shows a value.
 _SILENT = {"begin", "assert_close", "manual_seed", "seed", "append", "extend", "update", "step", "backward"}
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def output_texts(output: NotebookNode) -> list[str]:
-    """What a reader can read in an output: printed text, and the text form of what was shown."""
+    """The texts of an output: printed text, or the text formats of a displayed value."""
     if output.output_type == "stream":
         return [output.text]
     shown = [data for kind, data in output.get("data", {}).items() if kind.startswith("text/")]
-    return [_EMBEDDED.sub("", data) for data in shown]  # a picture in a page is no text
+    return [_EMBEDDED.sub("", data) for data in shown]  # without embedded pictures
 
 
 def check_outputs(notebook: NotebookNode, file: str) -> list[Problem]:
-    """All code cells of a notebook that was run."""
+    """Check every code cell of an executed notebook."""
     return [
         Problem(file, None, cell.id, what, found)
         for cell in notebook.cells
         if cell.cell_type == "code"
-        for what, found in _wrong(cell)
+        for what, found in _find_problems(cell)
     ]
 
 
-def _wrong(cell: NotebookNode) -> Iterator[tuple[str, tuple]]:
+def _find_problems(cell: NotebookNode) -> Iterator[tuple[str, tuple]]:
     tags = cell.metadata.get("tags", ())
     for output in cell.outputs:
         if output.output_type == "stream" and output.name == "stderr":
@@ -43,15 +43,15 @@ def _wrong(cell: NotebookNode) -> Iterator[tuple[str, tuple]]:
             yield "shows an error", (("error", f"{output.ename}: {output.evalue}"),)
         for text in output_texts(output):
             if _MEMORY.search(text):
-                yield "an output holds a memory address, which differs in every run", (("output", text),)
+                yield "an output holds a memory address, which differs from run to run", (("output", text),)
     if not cell.outputs and shows_output(cell.source):
-        yield "shows nothing, but it prints or ends in a value (one that is not to be shown goes to _)", ()
+        yield "expected an output, because the cell prints or ends in a value (assign it to _ to hide it)", ()
     elif "panel" in tags and not any("image/png" in output.get("data", ()) for output in cell.outputs):
-        yield "shows no picture of its panel", ()
+        yield "expected a picture of the panel", ()
 
 
 def shows_output(code: str) -> bool:
-    """Whether a cell surely shows something when it is run: it prints, counts, or ends in a value."""
+    """Whether running the cell certainly shows something: it prints, shows progress, or ends in a value."""
     try:
         body = parse(code).body
     except SyntaxError:
@@ -63,7 +63,7 @@ def shows_output(code: str) -> bool:
 
 
 def _run(part: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a statement that run with it: without the bodies of functions and classes."""
+    """The nodes of a statement, without the bodies of functions and classes."""
     yield part
     for child in () if isinstance(part, (*_SCOPES, ast.Lambda)) else ast.iter_child_nodes(part):
         yield from _run(child)

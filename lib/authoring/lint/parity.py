@@ -1,4 +1,4 @@
-"""Hold the two wordings of a text to each other."""
+"""Check that the English and Chinese texts of a lesson agree."""
 
 from collections import Counter
 
@@ -20,20 +20,20 @@ _ALIKE = {
 
 
 def check_parity(lesson: Lesson, glossary: Glossary) -> list[Problem]:
-    """All that is wrong with the texts of a lesson."""
+    """Check all texts of a lesson."""
     pairs = [cell for cell in lesson.cells if isinstance(cell, BilingualText)]
     problems = [problem for pair in pairs for problem in check_pair(pair, lesson.file, glossary, lesson.number)]
     for word in glossary.once:
         places = [pair for pair in pairs for _ in range(pair.zh.count(word))]
         if len(places) > 1:
             again = places[1]
-            what = f"{word} stands {len(places)} times in the lesson; once is enough"
+            what = f"expected {word} once in the lesson, got it {len(places)} times"
             problems.append(Problem(lesson.file, again.line, again.id, what, (("zh", excerpt(again.zh, word)),)))
     return problems
 
 
 def check_pair(pair: BilingualText, file: str, glossary: Glossary, lesson: int | None = None) -> list[Problem]:
-    """What differs between the twins, and what breaks a rule of wording in one of them."""
+    """Check that the two texts agree, and that each follows the rules of glossary and typography."""
     en, zh = read_prose(pair.en), read_prose(pair.zh)
     found = [*find_differences(en, zh), *glossary.wrong_terms(en.words, zh.words, lesson)]
     problems = [
@@ -49,7 +49,7 @@ def check_pair(pair: BilingualText, file: str, glossary: Glossary, lesson: int |
 
 
 def find_differences(en: Prose, zh: Prose) -> list[tuple[str, str]]:
-    """What the two texts do not have in common: (message, the part it is about)."""
+    """The differences between the two texts, as pairs (message, the part of the text)."""
     found = []
     for name, words in _ALIKE.items():
         only_en, only_zh = getattr(en, name) - getattr(zh, name), getattr(zh, name) - getattr(en, name)

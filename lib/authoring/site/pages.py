@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from markupsafe import Markup
 from nbformat import NotebookNode
 
-from authoring import stamped_cells
+from authoring.notebook import GENERATED_IDS
 from blocklab_course.i18n import use_language
 
 from .cells import Shown, TextCell, code_cell
@@ -20,7 +20,7 @@ _MINUTES = re.compile(r"about (\d+) minutes|大约需要 (\d+) 分钟")
 
 def own_cells(notebook: NotebookNode) -> list[NotebookNode]:
     """The cells that come from the source, without those that every built notebook gets."""
-    return [cell for cell in notebook.cells if cell.id not in stamped_cells.IDS]
+    return [cell for cell in notebook.cells if cell.id not in GENERATED_IDS]
 
 
 def without_title(source: str) -> str:

@@ -72,7 +72,7 @@ def write_site(project: Project, path: Path, living: Collection[str]) -> list[Pa
     """Write the whole site into a folder. Returns its pages.
 
     living: the lessons, by file name, whose panels are recorded, which takes minutes; the others show pictures.
-    Raises PublishError for a folder that holds something else than a site.
+    Raises BuildError for a folder that holds something else than a site.
     """
     make_room(path)
     folder, book = Folder(path), Book(project.outlines(), read_address(project))
@@ -105,7 +105,7 @@ def write_site(project: Project, path: Path, living: Collection[str]) -> list[Pa
 
 
 def make_room(path: Path) -> None:
-    """Remove an earlier site. Raises PublishError if the folder holds anything else."""
+    """Remove an earlier site. Raises BuildError if the folder holds anything else."""
     if path.is_dir() and any(path.iterdir()) and not (path / MARK).is_file():
         raise BuildError(f"{path} holds something else than a site: move it away, or name another folder")
     if path.is_dir():

@@ -10,9 +10,8 @@ import nbformat
 import pytest
 
 from authoring.__main__ import main
-from authoring.answers import carry_over
-from authoring.copies import VIEW, copy_lessons, prepare_copy
 from authoring.hidden_outputs import remove_hidden
+from authoring.learner_copies import VIEW, carry_over, copy_lessons, prepare_copy
 from authoring.project import Project
 from blocklab_course.i18n import LANGUAGES
 
@@ -55,7 +54,7 @@ def source(path: Path, number: int = 0) -> str:
     return nbformat.read(path, 4).cells[number].source
 
 
-def test_copies_are_the_lessons_without_widgets_and_hidden_answers(tmp_path):
+def test_copies_have_no_widgets_and_no_hidden_answers(tmp_path):
     for language in LANGUAGES:
         shutil.copytree(BUILT / language, tmp_path / "notebooks" / language)
     copy_lessons(Project(tmp_path))
@@ -69,12 +68,12 @@ def test_copies_are_the_lessons_without_widgets_and_hidden_answers(tmp_path):
         assert copy == wanted
 
 
-def test_a_notebook_with_nothing_to_leave_out_is_copied_byte_for_byte():
+def test_notebook_without_widgets_is_copied_byte_for_byte():
     glossary = (BUILT / "zh" / "glossary.ipynb").read_bytes()
     assert prepare_copy(glossary) == glossary
 
 
-def test_copies_leave_what_is_there_and_add_what_is_new(project, capsys):
+def test_copies_keep_existing_files_and_add_new_lessons(project, capsys):
     assert run(project) == 0
     mine = project.root / "my" / "zh" / "01_second.ipynb"
     mine.write_text("my answer", "utf-8")
@@ -85,14 +84,14 @@ def test_copies_leave_what_is_there_and_add_what_is_new(project, capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "my/: 1 copied, 4 left as they are"
 
 
-def test_a_language_without_lessons_is_named(project, capsys):
+def test_copies_reports_a_language_without_lessons(project, capsys):
     shutil.rmtree(project.notebooks("zh"))
     assert run(project) == 1
-    assert capsys.readouterr().err == "error: notebooks/zh: there are no lessons\n"
+    assert capsys.readouterr().err == "error: notebooks/zh: no lessons found\n"
 
 
-def test_copies_need_none_of_the_building_tools():
-    program = "import sys, authoring.__main__, authoring.copies; print(*sys.modules)"
+def test_copies_import_no_build_tools():
+    program = "import sys, authoring.__main__, authoring.learner_copies; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert not {"nbclient", "nbformat", "markdown_it", "torch"} & set(loaded)
 
@@ -100,7 +99,7 @@ def test_copies_need_none_of_the_building_tools():
 # Fresh copies
 
 
-def test_fresh_copies_hold_the_answers_and_keep_the_old_copies(project, capsys):
+def test_fresh_copies_have_the_answers_and_keep_the_old_copies(project, capsys):
     assert run(project) == 0
     mine = project.root / "my" / "en" / "01_second.ipynb"
     write(mine, notebook(("one", "exercise", ANSWER)))
@@ -121,7 +120,7 @@ def test_fresh_copies_hold_the_answers_and_keep_the_old_copies(project, capsys):
     assert (project.root / "my-before-2").is_dir()
 
 
-def test_every_exercise_of_the_lessons_takes_its_answer():
+def test_every_exercise_carries_its_answer_over():
     for path in sorted(BUILT.glob("[ez][nh]/*.ipynb")):
         old, new = json.loads(path.read_bytes()), json.loads(path.read_bytes())
         asked = [cell for cell in old["cells"] if "exercise" in cell["metadata"].get("tags", ())]
@@ -131,7 +130,7 @@ def test_every_exercise_of_the_lessons_takes_its_answer():
         assert sum("\n# mine" in cell["source"] for cell in new["cells"]) == len(asked)
 
 
-def test_answers_to_other_exercises_stay_in_the_old_copy(project, capsys):
+def test_answers_to_changed_exercises_stay_in_the_old_copy(project, capsys):
     assert run(project) == 0
     mine = project.root / "my" / "en" / "01_second.ipynb"
     write(mine, notebook(("one", "exercise", ANSWER.replace("'mean'", "'sum'")), ("two", "exercise", ANSWER)))
@@ -143,7 +142,7 @@ def test_answers_to_other_exercises_stay_in_the_old_copy(project, capsys):
     )
 
 
-def test_an_old_copy_that_cannot_be_read_is_named_and_kept(project, capsys):
+def test_unreadable_old_copy_is_reported_and_kept(project, capsys):
     assert run(project) == 0
     (project.root / "my" / "en" / "01_second.ipynb").write_text("{", "utf-8")
     assert run(project, "--fresh") == 0
@@ -151,7 +150,7 @@ def test_an_old_copy_that_cannot_be_read_is_named_and_kept(project, capsys):
     assert (project.root / "my-before-1" / "en" / "01_second.ipynb").read_text("utf-8") == "{"
 
 
-def test_fresh_copies_bring_the_guesses_and_the_saved_blocks_along(project):
+def test_fresh_copies_keep_predictions_and_solutions(project):
     run(project)
     work = {"predictions.jsonl": "{}\n", "blocks/gelu.py": "gelu = abs\n", "blocks/gelu.py.1": "gelu = 3\n"}
     (project.root / "my" / "blocks").mkdir()
@@ -162,7 +161,7 @@ def test_fresh_copies_bring_the_guesses_and_the_saved_blocks_along(project):
         assert {name: (project.root / folder / name).read_text("utf-8") for name in work} == work
 
 
-def test_an_interrupted_renewal_leaves_everything_as_it_was(project, monkeypatch):
+def test_interrupted_fresh_copy_changes_nothing(project, monkeypatch):
     assert run(project) == 0
     real = Path.write_bytes
 

@@ -1,0 +1,133 @@
+"""Copy the built lessons to `my/`, where a learner works, and carry the learner's answers over into newer lessons."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from blocklab_course.workspace.folder import PREDICTIONS_FILE, SOLUTIONS_FOLDER
+from blocklab_course.gradebook.submissions import exercises
+from blocklab_course.i18n import LANGUAGES, Text
+from blocklab_course.workspace.files import atomic_write
+
+from .hidden_outputs import remove_hidden
+from .problem import BuildError
+from .project import Project
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+KEPT = Text(en="kept your old copies in {kept}/", zh="原来的副本保留在 {kept}/")
+COPIED = Text(en="my/: {added} copied, {there} left as they are", zh="my/：新复制 {added} 份，{there} 份保持原样")
+CARRIED = Text(en="{new}: answers taken over: {carried}", zh="{new}：带过来 {carried} 个答案")
+LEFT = Text(
+    en="{old}: answers to exercises that have changed stay here: {left}",
+    zh="{old}：这些练习已经改了，答案留在原处：{left}",
+)
+UNREAD = Text(en="{old}: cannot be read; its answers stay here", zh="{old}：无法读取；里面的答案留在原处")
+
+
+def copy_lessons(project: Project, fresh: bool = False, say: Callable[[str], None] = print) -> None:
+    """Copy notebooks/en and notebooks/zh to my/, except lessons that are already there.
+
+    `fresh` renames the old folder to my-before-1, -2, … and copies every lesson again, with the learner's answers,
+    predictions and saved solutions.
+    """
+    mine = project.root / "my"
+    if fresh and mine.exists():
+        _renew(project, mine, say)
+    else:
+        added, there = _copy_missing(project, mine)
+        say(COPIED.format(added=added, there=there))
+
+
+def _copy_missing(project: Project, mine: Path) -> tuple[int, int]:
+    """Copy the lessons that are missing. Return how many were copied, and how many were there."""
+    added = there = 0
+    for language in LANGUAGES:
+        (mine / language).mkdir(parents=True, exist_ok=True)
+        lessons = sorted(project.notebooks(language).glob("*.ipynb"))
+        if not lessons:
+            raise BuildError(f"{project.show(project.notebooks(language))}: no lessons found")
+        for lesson in lessons:
+            copy = mine / language / lesson.name
+            if copy.exists():
+                there += 1
+            else:
+                atomic_write(copy, prepare_copy(lesson.read_bytes()))
+                added += 1
+    return added, there
+
+
+def _renew(project: Project, mine: Path, say: Callable[[str], None]) -> None:
+    """Replace the copies by new ones. Nothing moves before all new copies are written."""
+    backup = next(path for n in range(1, 10_000) if not (path := mine.with_name(f"my-before-{n}")).exists())
+    with TemporaryDirectory(prefix="my-new-", dir=project.root) as temporary:
+        new = Path(temporary) / mine.name
+        added, _ = _copy_missing(project, new)
+        messages = [KEPT.format(kept=backup.name)]
+        for copy in sorted(new.glob("*/*.ipynb")):
+            name = copy.relative_to(new)
+            if (mine / name).exists():
+                labels = (f"{folder.name}/{name.as_posix()}" for folder in (mine, backup))
+                messages += _carry_file(mine / name, copy, *labels)
+        if (mine / PREDICTIONS_FILE).exists():
+            shutil.copy(mine / PREDICTIONS_FILE, new)
+        if (mine / SOLUTIONS_FOLDER).exists():
+            shutil.copytree(mine / SOLUTIONS_FOLDER, new / SOLUTIONS_FOLDER)
+        mine.rename(backup)
+        new.rename(mine)
+    for message in (*messages, COPIED.format(added=added, there=0)):
+        say(message)
+
+
+def _carry_file(old: Path, new: Path, new_label: str, old_label: str) -> list[str]:
+    """Carry the answers in one file over into another. Return the messages for the learner."""
+    lesson = json.loads(new.read_bytes())
+    try:
+        carried, left = carry_over(json.loads(old.read_bytes()), lesson)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return [UNREAD.format(old=old_label)]
+    if carried:
+        atomic_write(new, _to_bytes(lesson))
+    messages = [CARRIED.format(new=new_label, carried=carried)] * bool(carried)
+    return messages + [LEFT.format(old=old_label, left=", ".join(left))] * bool(left)
+
+
+def carry_over(old: dict, new: dict) -> tuple[int, list[str]]:
+    """Put the answers of an old notebook into the new one: same cell id, same exercises.
+
+    Return how many were carried over, and the exercises whose answers no longer have a cell.
+    """
+    new_cells = {cell["id"]: cell for cell in _exercise_cells(new)}
+    carried, left = 0, []
+    for answer in _exercise_cells(old):
+        cell = new_cells.get(answer.get("id"))
+        names = exercises("".join(answer["source"]))
+        if cell is None or not exercises("".join(cell["source"])) <= names:
+            left += sorted(names)
+        elif "".join(answer["source"]) != "".join(cell["source"]):
+            cell.update(source=answer["source"], outputs=[], execution_count=None)
+            carried += 1
+    return carried, left
+
+
+def _exercise_cells(notebook: dict) -> list[dict]:
+    return [cell for cell in notebook["cells"] if "exercise" in cell["metadata"].get("tags", ())]
+
+
+def prepare_copy(lesson: bytes) -> bytes:
+    """The notebook without widget views and without hidden answers.
+
+    A trusted notebook that names a widget which no kernel has made shows an error in place of the saved picture.
+    """
+    notebook = json.loads(lesson)
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    removed = [output["data"].pop(VIEW) for output in outputs if VIEW in output.get("data", {})]
+    removed += remove_hidden(notebook)
+    return _to_bytes(notebook) if removed else lesson
+
+
+def _to_bytes(notebook: dict) -> bytes:
+    """The bytes that Jupyter would save."""
+    return json.dumps(notebook, indent=1, ensure_ascii=False).encode("utf-8") + b"\n"
