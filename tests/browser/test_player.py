@@ -1,4 +1,4 @@
-"""The player of panels in a real Chromium, with a made-up kernel (player.html) instead of a real one."""
+"""The panel player in Chromium, with the simulated kernel of player.html."""
 
 import re
 from functools import cache
@@ -27,7 +27,7 @@ GUESS = {
     "told": ["Not so: the mean rises.", "Right: the mean rises."],
     "skipped": "The mean rises.",
 }
-# The block is dragged upwards, a touched image chooses an option.
+# The block can be dragged upwards; clicking an image chooses an option.
 MIDDLE = (
     "node => { const {x, y, width, height} = node.getBoundingClientRect(); return [x + width / 2, y + height / 2] }"
 )
@@ -37,12 +37,12 @@ DESK = {"viewport": {"width": 900, "height": 800}}
 PHONE = {"viewport": {"width": 390, "height": 700}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 KINDS = {"desk": DESK, "clocked": DESK, "phone": PHONE}
 clocked, phone = (pytest.mark.parametrize("page", [kind], indirect=True) for kind in ("clocked", "phone"))
-"""A test on a page whose clock it may turn on by `page.clock.run_for`; one on a phone. All others are on a desk."""
+"""Run the test on a page with a controllable clock, or on a phone; the default is a desktop page."""
 
 
 @pytest.fixture(scope="module")
 def pages(chromium, request):
-    """One page of each kind, and the errors in all of them: to open one takes longer than most of the tests."""
+    """One page of each kind, and the errors in all of them. Opening a page takes longer than most tests."""
     errors = []
 
     def answer(route):
@@ -69,7 +69,7 @@ def pages(chromium, request):
 
 @pytest.fixture
 def loaded(pages):
-    """Loads the page of a kind anew, with the player or a file in it. Its errors fail the test."""
+    """A function that reloads the page of a kind. Page errors fail the test."""
     opened, errors = pages
 
     def load(kind, address=ADDRESS):
@@ -92,7 +92,7 @@ def page(loaded, request):
 
 
 def show(page, options=None, **spec):
-    """A panel with its own model; returns the model's number."""
+    """Add a panel with its own model; returns the number of the model."""
     return page.evaluate("([spec, options]) => panel(spec, options)", [spec, options or {}])
 
 
@@ -120,7 +120,7 @@ def kernel(page, **settings):
 
 
 def answer(page, at, **options):
-    """The kernel answers by hand."""
+    """Send an answer of the kernel."""
     page.evaluate("([at, options]) => models[0].answer(models[0].kernel.packet(at, options))", [at, options])
 
 
@@ -137,7 +137,7 @@ def answer(page, at, **options):
     ],
     ids=["floats", "whole", "log", "whole-log"],
 )
-def test_stops_are_those_of_python(page, control):
+def test_stops_match_python(page, control):
     about = {name: getattr(control, name) for name in ("start", "step", "last", "log", "whole")}
     stops = [control.at(stop) for stop in range(control.last + 1)]
     read = "c => Array.from({length: c.last + 1}, (_, stop) => player.valueAt(c, stop))"
@@ -147,7 +147,7 @@ def test_stops_are_those_of_python(page, control):
     assert found == [control.nearest(number) for number in numbers]
 
 
-def test_keys_lead_to_stops(page):
+def test_keys_map_to_stops(page):
     keys = ["ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown", "PageUp", "PageDown", "Home", "End", "a", " "]
     assert page.evaluate("keys => keys.map(key => player.keyStop(key, 5, 40))", keys) == [
         *(6, 6, 4, 4, 9, 1, 0, 40),
@@ -156,7 +156,7 @@ def test_keys_lead_to_stops(page):
     assert page.evaluate("['ArrowLeft', 'PageUp'].map(key => player.keyStop(key, 0, 3))") == [0, 1]
 
 
-def test_near_stops_are_asked_first_and_more_of_them_in_the_direction_of_the_move(page):
+def test_prefetch_order_is_near_first_and_in_the_direction_of_the_move(page):
     around = "([stop, last, way]) => [...player.stopsAround(stop, last, way)]"
     assert page.evaluate(around, [3, 6, 0]) == [4, 2, 5, 1, 6, 0]
     assert page.evaluate(around, [5, 20, 1])[:8] == [6, 7, 8, 4, 9, 10, 11, 3]
@@ -165,7 +165,7 @@ def test_near_stops_are_asked_first_and_more_of_them_in_the_direction_of_the_mov
         assert sorted(page.evaluate(around, [7, 30, way])) == [*range(7), *range(8, 31)]
 
 
-def test_as_many_questions_as_fill_the_line_within_the_kernel_time_allowed(page):
+def test_requests_fill_the_round_trip_within_the_kernel_time(page):
     may = """([wanted, others, cost, trip, took, ahead]) => player.mayAsk(Array.from({length: wanted + others},
         (_, i) => ({ahead: i >= wanted, cost})), trip, took, ahead)"""
     for wanted, others, cost, trip, took, ahead, expected in [
@@ -180,7 +180,7 @@ def test_as_many_questions_as_fill_the_line_within_the_kernel_time_allowed(page)
         assert page.evaluate(may, [wanted, others, cost, trip, took, ahead]) is expected
 
 
-def test_the_nearest_state_agrees_where_it_matters(page):
+def test_nearest_state_follows_the_weights(page):
     find = """weights => player.nearest([[0, 0], [4, 1], [9, 0]].map(at => ({at})), [5, 0],
         [{kind: "slider", last: 10}, {kind: "toggle"}], weights).at"""
     assert page.evaluate(find, [1, 1000]) == [9, 0]
@@ -188,13 +188,13 @@ def test_the_nearest_state_agrees_where_it_matters(page):
     assert page.evaluate("player.nearest([], [1], [{kind: 'toggle'}], [1])") is None
 
 
-def test_playing_goes_up_in_three_seconds_and_back(page):
+def test_play_takes_three_seconds_up(page):
     times = [0, 1500, 3000, 4500, 6000, 7500]
     assert page.evaluate("times => times.map(t => player.playedTo(0, t, 20))", times) == [0, 10, 20, 10, 0, 10]
     assert page.evaluate("player.playedTo(20, 300, 20)") == 18
 
 
-def test_a_line_that_comes_by_twice_goes_on_where_it_is(page):
+def test_drag_along_a_path_that_crosses_itself_stays_on_its_part(page):
     near = "([places, points, x, y, from]) => player.placeNear(places, points, x, y, from)"
     there_and_back = [[0, 10, 20], [0, 0, 1000, 0, 0, 0]]
     assert page.evaluate(near, [*there_and_back, 300, 50, 2]) == 3
@@ -204,7 +204,7 @@ def test_a_line_that_comes_by_twice_goes_on_where_it_is(page):
     assert page.evaluate("player.pointAt([0, 10, 20], [0, 0, 1000, 0, 0, 400], 0)") == [0, 0]
 
 
-def test_a_finger_means_the_nearest_box_and_the_smallest_of_several(page):
+def test_touch_selects_the_nearest_and_smallest_box(page):
     boxes = "[[0, 0, 100, 100], [40, 40, 10, 10], [200, 0, 50, 50]].map(box => new DOMRect(...box))"
     meant = f"([x, y, least]) => player.boxMeant({boxes}, least, {{x, y}})"
     for x, y, least, expected in [
@@ -222,7 +222,7 @@ def test_a_finger_means_the_nearest_box_and_the_smallest_of_several(page):
 # Moving
 
 
-def test_a_move_shows_picture_line_and_value_and_tells_the_kernel(page):
+def test_move_updates_picture_line_value_and_kernel(page):
     show(page)
     expect(page.get_by_role("img", name="push 0, at 10,0,0,1")).to_be_visible()
     slider(page).press("ArrowRight")
@@ -233,7 +233,7 @@ def test_a_move_shows_picture_line_and_value_and_tells_the_kernel(page):
     assert page.evaluate("models[0].saved") == [[11, 0, 0, 1]]
 
 
-def test_a_move_touches_only_the_strokes_that_differ(page):
+def test_move_replaces_only_changed_strokes(page):
     show(page)
     page.evaluate("document.querySelectorAll('svg *').forEach(node => node.old = true)")
     count = "[...document.querySelectorAll('svg [role=img] *')].filter(node => !node.old).map(node => node.tagName)"
@@ -262,11 +262,7 @@ def test_keys_do_not_reach_the_notebook(page):
         slider(page).press(key)
     assert page.evaluate("heard.filter(key => key.length > 1 || key === 's')") == ["Control", "s", "Shift", "Enter"]
     assert page.evaluate("heard.includes('d')") is False
-
-
-def test_shortcuts_that_are_taken_before_the_panel_sees_them_are_suppressed(page):
-    """Lumino, of JupyterLab and Notebook 7, looks for the attribute on the target before the event comes down."""
-    show(page)
+    # Lumino (JupyterLab, Notebook 7) looks for an attribute of the target in the capture phase.
     page.evaluate("""window.heard = []; document.addEventListener("keydown", event =>
         heard.push(event.target.hasAttribute("data-lm-suppress-shortcuts")), true)""")
     slider(page).press("ArrowRight")
@@ -295,17 +291,7 @@ def test_number_box_goes_to_the_nearest_stop(page):
     expect(box).to_have_value("0.6")
 
 
-def test_a_logarithmic_slider(page):
-    show(page)
-    box = page.get_by_role("spinbutton", name="scale")
-    slider(page, "scale").press("End")
-    expect(box).to_have_value("1000")
-    box.fill("40")
-    box.press("Enter")
-    expect(box).to_have_value("100")
-
-
-def test_a_number_of_many_digits_is_shown_with_four(page):
+def test_logarithmic_slider_shows_four_digits(page):
     fine = {"kind": "slider", "name": "gain", "label": "gain", "start": 0.1, "step": 10**0.25, "last": 8, "at": 4}
     show(page, controls=[{**fine, "log": True, "whole": False}])
     box = page.get_by_role("spinbutton", name="gain")
@@ -315,6 +301,8 @@ def test_a_number_of_many_digits_is_shown_with_four(page):
     box.fill("3.2")
     box.press("Enter")
     expect(box).to_have_value("3.162")
+    slider(page, "gain").press("End")
+    expect(box).to_have_value("10")
 
 
 def test_choice_toggle_and_reset(page):
@@ -330,7 +318,7 @@ def test_choice_toggle_and_reset(page):
     expect(page.get_by_role("checkbox", name="show dots")).to_be_checked()
 
 
-def test_a_choice_that_needs_room_is_a_list(page):
+def test_long_choice_is_a_dropdown(page):
     options = ["along the rows of the matrix", "along its columns", "along both of them, one after the other"]
     wide = {"kind": "choice", "name": "way", "label": "way", "options": options, "at": -1}
     show(page, controls=[*page.evaluate("spec.controls.slice(0, 2)"), wide, page.evaluate("spec.controls[3]")])
@@ -353,7 +341,7 @@ def test_dragging_the_slider_with_the_mouse(page):
 # States, known and unknown
 
 
-def test_a_known_state_shows_without_the_kernel(page):
+def test_known_state_needs_no_kernel(page):
     show(page, ahead=False)
     slider(page).press("ArrowRight")
     expect(line(page)).to_have_text("push 1, at 11,0,0,1")
@@ -363,7 +351,7 @@ def test_a_known_state_shows_without_the_kernel(page):
     assert asked(page) == [11]
 
 
-def test_while_waiting_the_nearest_known_state_shows_and_late_answers_never_cover_newer_ones(page):
+def test_waiting_panel_shows_the_nearest_state_and_ignores_older_answers(page):
     show(page)
     kernel(page, dead=True)
     slider(page).press("End")
@@ -380,7 +368,7 @@ def test_while_waiting_the_nearest_known_state_shows_and_late_answers_never_cove
     assert line(page).inner_text() == "push 9, at 19,0,0,1"  # it was kept
 
 
-def test_what_shows_meanwhile_differs_in_the_control_in_hand_alone(page):
+def test_placeholder_state_differs_only_in_the_moved_control(page):
     show(page)
     slider(page).press("Home")
     expect(line(page)).to_have_text("push -10, at 0,0,0,1")
@@ -394,7 +382,7 @@ def test_what_shows_meanwhile_differs_in_the_control_in_hand_alone(page):
 
 
 @clocked
-def test_nothing_is_asked_ahead_until_a_control_is_touched(page):
+def test_prefetch_starts_with_the_first_touch(page):
     show(page)
     page.clock.run_for(300)
     assert asked(page) == []
@@ -403,18 +391,16 @@ def test_nothing_is_asked_ahead_until_a_control_is_touched(page):
     assert asked(page, ahead=False) == [11]
     assert asked(page, ahead=True)[:8] == [12, 13, 14, 15, 16, 17, 9, 18]
     assert sorted(asked(page)) == [stop for stop in range(21) if stop != 10]
-
-
-def test_a_hand_laid_on_the_slider_is_a_touch(page):
     show(page)
-    slider(page).dispatch_event("pointerdown")
-    page.wait_for_function("models[0].kernel.asked.length === 20")
-    assert asked(page, ahead=True)[:4] == [11, 9, 12, 8]
+    slider(page).nth(1).dispatch_event("pointerdown")
+    page.wait_for_function("models[1].kernel.asked.length === 20")
+    stops = page.evaluate("models[1].kernel.asked.filter(({ahead}) => ahead).map(({at}) => at[0])")
+    assert stops[:4] == [11, 9, 12, 8]
 
 
 @clocked
 @pytest.mark.parametrize("why", ["spec", "hidden", "other"])
-def test_nothing_is_asked_ahead_when(page, why):
+def test_no_prefetch(page, why):
     show(page, {"took": 60 if why == "other" else 5}, ahead=why != "spec")
     if why == "hidden":
         page.evaluate("Object.defineProperty(document, 'hidden', {value: true, configurable: true})")
@@ -436,7 +422,7 @@ def test_nothing_is_asked_ahead_when(page, why):
 
 @clocked
 @pytest.mark.parametrize(("delay", "took"), [(0, 5), (150, 5), (150, 30), (20, 250)])
-def test_questions_under_way_fill_the_line_and_no_more(page, delay, took):
+def test_pending_requests_stay_within_the_kernel_time(page, delay, took):
     show(page, {"delay": delay, "took": took})
     page.evaluate("""() => {
       const {kernel} = models[0]
@@ -457,7 +443,7 @@ def test_questions_under_way_fill_the_line_and_no_more(page, delay, took):
 
 
 @clocked
-def test_one_touch_asks_for_two_seconds_of_kernel_time_ahead(page):
+def test_one_touch_prefetches_two_seconds_of_kernel_time(page):
     long = {**page.evaluate("spec.controls[0]"), "last": 1000, "step": 0.002, "at": 500}
     show(page, {"took": 20}, controls=[long, *page.evaluate("spec.controls.slice(1)")])
     slider(page).press("ArrowRight")
@@ -468,7 +454,7 @@ def test_one_touch_asks_for_two_seconds_of_kernel_time_ahead(page):
     assert 190 <= len(asked(page, ahead=True)) <= 200
 
 
-def test_what_the_reader_waits_for_is_asked_before_what_may_be_wanted(page):
+def test_wanted_state_is_requested_before_prefetching(page):
     show(page, {"delay": 100, "took": 20})
     slider(page).press("ArrowRight")
     page.wait_for_function("models[0].kernel.asked.length > 3")
@@ -477,7 +463,7 @@ def test_what_the_reader_waits_for_is_asked_before_what_may_be_wanted(page):
     expect(line(page)).to_have_text("push 1, at 11,0,1,1")
 
 
-def test_a_failed_state_shows_its_excuse_and_the_next_good_move_recovers(page):
+def test_failed_state_shows_an_error_until_the_next_good_move(page):
     show(page)
     kernel(page, bad=["11,0,0,1", "13,0,0,1"])
     slider(page).press("ArrowRight")
@@ -494,7 +480,7 @@ def test_a_failed_state_shows_its_excuse_and_the_next_good_move_recovers(page):
 
 
 @clocked
-def test_records_that_are_not_known_are_asked_for_once(page):
+def test_unknown_records_are_requested_once(page):
     show(page, ahead=False)
     page.evaluate("models[0].kernel.sent = new Set(Array.from({length: 500}, (_, i) => i))")
     slider(page).press("ArrowRight")
@@ -510,7 +496,7 @@ def test_records_that_are_not_known_are_asked_for_once(page):
     assert len(asked(page)) == 4
 
 
-def test_the_oldest_states_of_all_panels_make_room(page):
+def test_cache_evicts_the_oldest_states_of_all_panels(page):
     sizes = page.evaluate("""() => {
       const stores = [new player.Store(), new player.Store()]
       const packet = (i, length) => ({at: [i], line: "x".repeat(length), rest: 1, moving: [[2 * i + 2]],
@@ -540,7 +526,7 @@ def test_the_oldest_states_of_all_panels_make_room(page):
 
 
 @clocked
-def test_a_kernel_that_does_not_answer_is_named_and_known_states_still_show(page):
+def test_silent_kernel_is_reported_and_known_states_still_show(page):
     show(page)
     note = page.get_by_text("The kernel does not answer.")
     slider(page).press("ArrowRight")
@@ -565,7 +551,7 @@ def test_a_kernel_that_does_not_answer_is_named_and_known_states_still_show(page
 
 
 @pytest.mark.parametrize("key", [10, 12], ids=["the state that is shown", "another state"])
-def test_a_panel_that_the_kernel_has_forgotten_says_so_until_the_next_packet(page, key):
+def test_panel_unknown_to_the_kernel_asks_to_run_the_cell(page, key):
     show(page)
     page.evaluate("view(0)")
     run = page.get_by_text("Run the cell.")
@@ -581,7 +567,7 @@ def test_a_panel_that_the_kernel_has_forgotten_says_so_until_the_next_packet(pag
 # The guess
 
 
-def test_nothing_moves_before_the_guess(page):
+def test_panel_is_locked_before_the_prediction(page):
     show(page, HANDLES, guess=GUESS)
     expect(page.get_by_text("Choose first, then the controls are yours.")).to_be_visible()
     expect(slider(page)).to_be_disabled()
@@ -608,46 +594,39 @@ def test_nothing_moves_before_the_guess(page):
 @pytest.mark.parametrize(
     ("button", "sent", "words"), [("up", 0, "Not so: the mean rises."), ("Skip", -1, "The mean rises.")]
 )
-def test_wrong_and_skipped_guesses_are_told_too(page, button, sent, words):
+def test_wrong_and_skipped_predictions_show_the_explanation(page, button, sent, words):
     show(page, guess=GUESS)
     page.get_by_role("button", name=button, exact=True).click()
     expect(page.get_by_text(words, exact=True)).to_be_visible()
     assert page.evaluate("models[0].traits.guessed") == sent
 
 
-def test_views_of_one_panel_agree_on_the_guess(page):
-    show(page, guess=GUESS)
-    page.evaluate("view(0)")
-    page.get_by_role("button", name="down").nth(1).click()
-    expect(page.get_by_text("Right: the mean rises.")).to_have_count(2)
-    page.evaluate("cleanups[0][1](); cleanups[0][2](); view(0)")
-    expect(page.get_by_text("Right: the mean rises.")).to_have_count(1)
-    expect(slider(page)).to_be_enabled()
-
-
-def test_a_guess_made_before_is_known(page):
-    show(page, {"guessed": 0}, guess=GUESS)
+def test_views_share_the_prediction_that_reader_or_code_makes(page):
+    right = page.get_by_text("Right: the mean rises.")
+    show(page, {"guessed": 0}, guess=GUESS)  # earlier
     expect(page.get_by_text("Not so: the mean rises.")).to_be_visible()
     expect(slider(page)).to_be_enabled()
-
-
-def test_code_answers_the_guess_and_takes_the_answer_back(page):
-    show(page, guess=GUESS)
     page.evaluate("view(0)")
-    page.evaluate("models[0].set('guessed', 1)")
-    expect(page.get_by_text("Right: the mean rises.")).to_have_count(2)
-    expect(slider(page).nth(1)).to_be_enabled()
     page.evaluate("models[0].set('guessed', null)")
-    expect(page.get_by_text("Right: the mean rises.")).to_have_count(0)
     for number in range(2):
         expect(slider(page).nth(number)).to_be_disabled()
+    page.get_by_role("button", name="down").nth(1).click()
+    expect(right).to_have_count(2)
+    page.evaluate("cleanups[0][1](); cleanups[0][2](); view(0)")
+    expect(right).to_have_count(1)
+    expect(slider(page)).to_be_enabled()
+    page.evaluate("models[0].set('guessed', null)")
+    expect(right).to_have_count(0)
+    page.evaluate("models[0].set('guessed', 1)")
+    expect(right).to_have_count(1)
+    expect(slider(page)).to_be_enabled()
 
 
 # Play
 
 
 @clocked
-def test_play_runs_through_the_stops_and_back_until_something_is_touched(page):
+def test_play_runs_back_and_forth_until_a_touch(page):
     show(page)
     slider(page).press("Home")
     page.clock.run_for(500)
@@ -672,7 +651,7 @@ def test_play_runs_through_the_stops_and_back_until_something_is_touched(page):
 
 
 @clocked
-def test_play_is_calm_where_the_reader_wants_less_motion(page):
+def test_play_respects_reduced_motion(page):
     page.emulate_media(reduced_motion="reduce")
     show(page)
     slider(page).press("Home")
@@ -696,17 +675,15 @@ def cursor_over(page, part):
     return part.evaluate("node => getComputedStyle(node).cursor")
 
 
-def test_a_touched_part_sets_its_control(page):
+def test_mouse_and_keyboard_choose_parts(page):
     show(page, HANDLES)
     parts = page.locator("image")
     assert cursor_over(page, parts.nth(1)) == "pointer"
     parts.nth(1).click()
     expect(line(page)).to_have_text("push 0, at 10,0,1,1")
     expect(page.get_by_role("button", name="columns")).to_have_attribute("aria-pressed", "true")
-
-
-def test_parts_are_reached_by_the_keyboard(page):
-    show(page, HANDLES)
+    page.get_by_role("button", name="Reset").click()
+    expect(line(page)).to_have_text("push 0, at 10,0,0,1")
     place = page.get_by_role("slider", name="along")
     assert place.evaluate(MIDDLE) == pytest.approx(page.locator("image").nth(0).evaluate(MIDDLE), abs=1)
     place.press("ArrowRight")
@@ -717,7 +694,7 @@ def test_parts_are_reached_by_the_keyboard(page):
     expect(line(page)).to_have_text("push 0, at 10,0,2,1")
 
 
-def test_what_can_be_touched_may_change_with_the_state(page):
+def test_handles_may_change_with_the_state(page):
     show(page, HANDLES)
     kernel(page, handles=[[3, 2, "pick", [2, None, 0]]])
     slider(page).press("ArrowRight")
@@ -729,7 +706,7 @@ def test_what_can_be_touched_may_change_with_the_state(page):
     assert page.evaluate("models[0].saved") == [[11, 0, 0, 1], [11, 0, 2, 1]]
 
 
-def test_a_word_is_touched_between_its_letters(page):
+def test_clicking_between_the_letters_of_a_word_chooses_it(page):
     show(page, {"handles": [[1, 2, "pick", [2]]]})
     word = page.locator("path[data-says='0']").first
     middle = word.evaluate(MIDDLE)
@@ -742,7 +719,7 @@ def block(page):
     return page.locator(".blocklab-drag")
 
 
-def test_the_block_is_dragged_by_the_mouse(page):
+def test_mouse_and_keys_move_the_block(page):
     show(page, HANDLES)
     assert block(page).evaluate("node => getComputedStyle(node).cursor") == "grab"
     place = block(page).bounding_box()
@@ -758,32 +735,31 @@ def test_the_block_is_dragged_by_the_mouse(page):
     page.mouse.up()
     page.mouse.move(x, y)
     expect(line(page)).to_have_text("push -10, at 0,0,0,1")
-
-
-def test_the_block_is_moved_by_keys(page):
-    show(page, HANDLES)
     block(page).press("ArrowUp")
-    expect(line(page)).to_have_text("push 1, at 11,0,0,1")
-    expect(block(page)).to_have_attribute("aria-valuetext", "0.1")
+    expect(line(page)).to_have_text("push -9, at 1,0,0,1")
+    expect(block(page)).to_have_attribute("aria-valuetext", "-0.9")
     block(page).press("End")
     expect(block(page)).to_have_attribute("aria-valuenow", "20")
 
 
 def swipe(page, *points):
-    """A finger comes down at the first point, goes through the others, rests, and goes up."""
+    """Touch the first point, move through the others, rest, and lift the finger."""
     talk = page.context.new_cdp_session(page)
     for number, (x, y) in enumerate([*points, points[-1]]):
         kind = "touchMove" if number else "touchStart"
         if number == len(points):
-            page.wait_for_timeout(150)  # or it would throw the page, and the next tap only stop that
+            page.wait_for_timeout(150)  # otherwise the page keeps scrolling and the next tap only stops it
         talk.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
     talk.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     talk.detach()
 
 
 @phone
-def test_a_whole_panel_by_a_finger_alone(page):
+def test_whole_panel_by_touch(page):
     show(page, HANDLES, guess=GUESS)
+    for part in (block(page), page.locator("image").nth(1)):
+        part.tap(force=True)
+    assert page.evaluate("[models[0].saved, models[0].kernel.asked]") == [[], []]  # locked
     page.get_by_role("button", name="down").tap()
     expect(page.get_by_text("Right: the mean rises.")).to_be_visible()
     x, y = slider(page).evaluate(MIDDLE)
@@ -802,7 +778,7 @@ def test_a_whole_panel_by_a_finger_alone(page):
 
 
 @phone
-def test_a_finger_drags_the_block_and_taps_a_place_while_the_page_scrolls_elsewhere(page):
+def test_touch_drags_the_block_and_taps_an_image(page):
     show(page, HANDLES)
     place = block(page).bounding_box()
     assert min(place["width"], place["height"]) >= 44
@@ -816,15 +792,7 @@ def test_a_finger_drags_the_block_and_taps_a_place_while_the_page_scrolls_elsewh
 
 
 @phone
-def test_a_locked_panel_does_nothing_under_a_finger(page):
-    show(page, HANDLES, guess=GUESS)
-    for there in (block(page), page.locator("image").nth(1)):
-        there.tap(force=True)
-    assert page.evaluate("[models[0].saved, models[0].kernel.asked]") == [[], []]
-
-
-@phone
-def test_a_finger_may_come_down_beside_a_part(page):
+def test_touch_near_a_part_chooses_it(page):
     show(page, HANDLES)
     page.locator("image").nth(2).scroll_into_view_if_needed()
     place = page.locator("image").nth(2).bounding_box()
@@ -846,7 +814,7 @@ LONGER = [*DRAG[:4], [2750, 3000, 2750, 600]]
     ],
     ids=["another line", "gone"],
 )
-def test_a_drag_goes_on_when_what_can_be_touched_changes_under_it(page, steps):
+def test_drag_continues_when_handles_change(page, steps):
     show(page, HANDLES, ahead=False)
     place = block(page).bounding_box()
     x, y = place["x"] + 20, place["y"] + 5
@@ -863,7 +831,7 @@ def test_a_drag_goes_on_when_what_can_be_touched_changes_under_it(page, steps):
 
 
 @phone
-def test_a_second_finger_leaves_the_first_one_alone(page):
+def test_second_finger_does_not_disturb_a_drag(page):
     show(page, HANDLES)
     place = block(page).bounding_box()
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
@@ -882,7 +850,7 @@ def test_a_second_finger_leaves_the_first_one_alone(page):
     assert slider(page).input_value() == stood != "10"
 
 
-def test_parts_are_marked_also_in_a_new_picture_and_only_those_that_lead_somewhere(page):
+def test_only_clickable_parts_have_a_pointer_cursor(page):
     show(page, {"handles": [[3, 2, "pick", [2, None]]]}, ahead=False)
     images = page.locator("image").all()
 
@@ -903,7 +871,7 @@ def test_parts_are_marked_also_in_a_new_picture_and_only_those_that_lead_somewhe
     assert cursors() == ["auto"] * 3
 
 
-def test_parts_of_one_control_are_one_thing_to_the_keyboard(page):
+def test_parts_of_one_control_are_one_tab_stop(page):
     show(page, {"handles": [[1, 2, "pick", [0]], [3, 2, "pick", [2, 1, None]]]})
     place = page.get_by_role("slider", name="along")
     word = page.locator("path[data-says='0']").first  # which has a transform of its own
@@ -915,7 +883,7 @@ def test_parts_of_one_control_are_one_thing_to_the_keyboard(page):
     expect(line(page)).to_have_text("push 0, at 10,0,0,1")
 
 
-def test_what_the_keyboard_cannot_move_is_not_where_it_stops(page):
+def test_parts_without_choices_are_no_tab_stop(page):
     show(page, {"handles": [[1, 2, "pick", [0]], [3, 0, "pick", [10, 10, None]]]})
     expect(page.locator(".blocklab-handles > *")).to_have_count(0)
     slider(page).press("Home")
@@ -923,7 +891,7 @@ def test_what_the_keyboard_cannot_move_is_not_where_it_stops(page):
     expect(line(page)).to_have_text("push 0, at 10,0,0,1")
 
 
-def test_the_picture_is_touched_in_each_of_several_views(page):
+def test_handles_work_in_every_view(page):
     show(page, HANDLES)
     page.evaluate("view(0)")
     block(page).nth(1).press("ArrowUp")
@@ -943,7 +911,7 @@ def test_the_picture_is_touched_in_each_of_several_views(page):
 # Views
 
 
-def test_views_of_one_panel_stay_in_step(page):
+def test_views_share_the_state(page):
     show(page)
     page.evaluate("view(0)")
     slider(page).nth(1).press("ArrowRight")
@@ -965,7 +933,12 @@ def test_code_moves_the_panel(page):
     assert asked(page, ahead=True) == []
 
 
-def test_a_view_made_again_shows_the_present_state_at_once(page):
+def test_new_view_shows_the_current_state(page):
+    show(page, {"at": [3, 0, 0, 1], "first": None})  # a reopened page has to ask for it
+    expect(line(page)).to_have_text("push -7, at 3,0,0,1")
+
+
+def test_recreated_view_shows_the_current_state_at_once(page):
     show(page)
     slider(page).press("ArrowRight")
     expect(line(page)).to_have_text("push 1, at 11,0,0,1")
@@ -978,8 +951,8 @@ def test_a_view_made_again_shows_the_present_state_at_once(page):
     assert page.locator("svg [role=img] path").count() > 10
 
 
-def test_a_view_that_was_out_of_sight_is_right_when_it_is_back(page):
-    """A notebook hides cells that are far away, or takes them out of the page."""
+def test_hidden_view_is_up_to_date_when_shown_again(page):
+    """Notebooks hide cells that are far away, or remove them from the page."""
     show(page, HANDLES)
     page.evaluate("window.here = document.querySelector('main > div')")
     away = [("here.style.display = 'none'", "here.style.display = ''")]
@@ -997,12 +970,7 @@ def test_a_view_that_was_out_of_sight_is_right_when_it_is_back(page):
         assert block(page).evaluate(MIDDLE) == pytest.approx(drawn, abs=1)
 
 
-def test_a_page_opened_again_asks_for_the_state_where_the_panel_stands(page):
-    show(page, {"at": [3, 0, 0, 1], "first": None})
-    expect(line(page)).to_have_text("push -7, at 3,0,0,1")
-
-
-def test_a_panel_that_is_closed_leaves_nothing_behind(page):
+def test_closed_panel_leaves_nothing_behind(page):
     show(page)
     slider(page).press("ArrowRight")
     page.wait_for_function("models[0].kernel.asked.length === 20")
@@ -1029,7 +997,7 @@ def test_nothing_runs_in_an_idle_page(page):
     assert page.evaluate("calls") == []
 
 
-def test_messages_that_are_not_ours_are_ignored(page):
+def test_malformed_messages_are_ignored(page):
     show(page)
     good = page.evaluate("models[0].kernel.packet([12, 0, 0, 1])")
     strange = [None, 7, "state", {}, {"kind": "state"}, {**good, "at": [12, 0]}, {**good, "at": [99, 0, 0, 1]}]
@@ -1053,7 +1021,7 @@ def test_two_panels_share_no_ids(page):
 
 
 @pytest.mark.exhaustive
-def test_a_thousand_moves_leave_the_page_as_it_was(page):
+def test_thousand_moves_do_not_grow_the_page(page):
     show(page)
     nodes = "document.querySelectorAll('*').length"
     before = page.evaluate(nodes)
@@ -1076,7 +1044,7 @@ def test_a_thousand_moves_leave_the_page_as_it_was(page):
 
 
 @pytest.mark.exhaustive
-def test_a_thousand_new_states_leave_nothing_behind_once_the_cache_is_full(page):
+def test_full_cache_does_not_leak(page):
     long = {**page.evaluate("spec.controls[0]"), "last": 1500}
     show(page, HANDLES, ahead=False, controls=[long, *page.evaluate("spec.controls.slice(1)")])
     page.evaluate("""() => {  // each state brings a word of 120,000 characters, and no wait
@@ -1142,32 +1110,26 @@ def test_dark_pages(page):
 
 
 @pytest.mark.parametrize(
-    "mark",
+    ("system", "mark", "color"),
     [
-        "body.dataset.jpThemeLight = 'false'",
-        "documentElement.setAttribute('theme', 'dark')",
-        "documentElement.dataset.theme = 'dark'",
-        "body.className = 'vscode-dark'",
-        "body.className = 'vscode-high-contrast'",
+        ("light", "body.dataset.jpThemeLight = 'false'", "rgb(244, 246, 249)"),
+        ("light", "documentElement.setAttribute('theme', 'dark')", "rgb(244, 246, 249)"),
+        ("light", "documentElement.dataset.theme = 'dark'", "rgb(244, 246, 249)"),
+        ("light", "body.className = 'vscode-dark'", "rgb(244, 246, 249)"),
+        ("light", "body.className = 'vscode-high-contrast'", "rgb(244, 246, 249)"),
+        ("dark", "documentElement.style.colorScheme = 'normal'", "rgb(31, 41, 51)"),
     ],
 )
-def test_a_dark_page_in_a_light_system(page, mark):
+def test_panel_follows_the_theme_of_the_page(page, system, mark, color):
+    page.emulate_media(color_scheme=system)
     show(page)
     page.evaluate(f"document.{mark}")
     ink = """getComputedStyle(document.querySelector("svg path[d^='M400 2500']")).stroke"""
-    assert page.evaluate(ink) == "rgb(244, 246, 249)"
-
-
-def test_a_page_that_knows_no_dark_keeps_its_panels_light(page):
-    page.emulate_media(color_scheme="dark")
-    page.evaluate("document.documentElement.style.colorScheme = 'normal'")
-    show(page)
-    ink = """getComputedStyle(document.querySelector("svg path[d^='M400 2500']")).stroke"""
-    assert page.evaluate(ink) == "rgb(31, 41, 51)"
+    assert page.evaluate(ink) == color
 
 
 @phone
-def test_a_phone_shows_letters_that_can_be_read(page):
+def test_phone_shows_readable_letters_and_large_controls(page):
     show(page, HANDLES, guess=GUESS, smallest=8)
     page.get_by_role("button", name="Skip").tap()
     shown = page.locator("svg").bounding_box()["width"]
@@ -1181,7 +1143,7 @@ def test_a_phone_shows_letters_that_can_be_read(page):
     kept(page, "phone")
 
 
-def test_on_paper_the_picture_is_whole_and_light(page):
+def test_print_shows_the_whole_picture_in_light_colors(page):
     page.emulate_media(color_scheme="dark", media="print")
     page.set_viewport_size({"width": 390, "height": 800})
     show(page)
@@ -1197,7 +1159,7 @@ def test_on_paper_the_picture_is_whole_and_light(page):
 
 @pytest.fixture
 def frozen(page, loaded, tmp_path):
-    """A file with everything in it: every second stop of the slider for rows and columns, the first for both."""
+    """A self-contained file with every second stop of the slider for rows and columns, and the first for both."""
     states = """([guess]) => {
       const kernel = new Kernel(spec), states = [], records = {}
       const store = at => {
@@ -1224,7 +1186,7 @@ def frozen(page, loaded, tmp_path):
     return loaded("desk", file.as_uri())
 
 
-def test_a_frozen_panel_plays_from_a_file(frozen):
+def test_frozen_panel_works_from_a_file(frozen):
     expect(slider(frozen)).to_be_disabled()
     frozen.get_by_role("button", name="down").click()
     expect(frozen.get_by_text("Right: the mean rises.")).to_be_visible()
@@ -1236,7 +1198,7 @@ def test_a_frozen_panel_plays_from_a_file(frozen):
     assert frozen.locator("#here > *").count() == 0
 
 
-def test_what_is_not_stored_goes_to_the_nearest_stored_state_and_says_so(frozen):
+def test_frozen_panel_moves_to_the_nearest_stored_state(frozen):
     frozen.get_by_role("button", name="Skip").click()
     note = frozen.locator(".blocklab-note")
     slider(frozen).press("End")
@@ -1255,7 +1217,7 @@ def test_what_is_not_stored_goes_to_the_nearest_stored_state_and_says_so(frozen)
     assert line(frozen).inner_text().endswith((",0,0,1", ",0,1,1"))
 
 
-def test_without_a_kernel_every_key_leads_to_another_stored_state(frozen):
+def test_frozen_panel_keys_skip_missing_states(frozen):
     frozen.get_by_role("button", name="Skip").click()
     for key, stop in [("Home", 0), ("ArrowRight", 2), ("ArrowRight", 4), ("PageUp", 6), ("ArrowLeft", 4), ("End", 20)]:
         slider(frozen).press(key)
@@ -1266,7 +1228,7 @@ def test_without_a_kernel_every_key_leads_to_another_stored_state(frozen):
     expect(frozen.locator(".blocklab-note")).to_have_text("")
 
 
-def test_without_a_kernel_an_option_in_hand_stays_however_many_others_move(page):
+def test_frozen_panel_keeps_the_chosen_option(page):
     stored = """([ats]) => {
       const sliders = ["s0", "s1", "s2", "s3", "s4"].map((s) => ({ ...spec.controls[0], name: s, label: s, at: 0 }))
       const states = ats.map((at) => ({ at, line: `${at}`, rest: 1, moving: [], handles: 2 }))
