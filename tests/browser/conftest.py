@@ -19,17 +19,16 @@ STOOD_IN = """
 from authoring.lesson_panels import STAND_INS
 globals().update(STAND_INS["{}"])"""
 VIEWPORT = {"width": 1400, "height": 1000}
-IN_THE_GATE = "00_start_here", "02_norm_axes"  # whose panels are looked at letter by letter
+IN_MAKE_TEST = "00_start_here", "02_norm_axes"  # the other lessons are marked exhaustive
 PICTURES = ROOT / "artifacts" / "browser"
 
 
 @pytest.fixture(scope="session")
 def notebooks(tmp_path_factory) -> Path:
-    """The folder that JupyterLab serves: copies of the built lessons, and whatever a test puts there.
+    """The folder that JupyterLab serves: copies of the built lessons, and files of the tests.
 
-    All are whole under whole/, else the first alone. Of the others, whose every cell runs elsewhere, code stays as far
-    as panels need it, without the texts, with stand-ins for long training, and no state is asked ahead, which is
-    seconds of work for each slider that is pressed once.
+    whole/ has complete copies. Outside it, all lessons but the first only have the code that their panels need, with
+    stand-ins for long training and without prefetching, which takes seconds per slider; nbval runs all cells.
     """
     folder = tmp_path_factory.mktemp("notebooks")
     shutil.copytree(ROOT / "notebooks", folder / "whole")
@@ -56,15 +55,15 @@ def keep_panels(lesson: Path) -> None:
 
 
 def lesson(source: Path):
-    """A lesson as a parameter. Its tests are one group; those of few lessons are in the gate."""
+    """A lesson as a parameter, whose tests are one xdist group; most lessons are exhaustive."""
     group = pytest.mark.xdist_group(source.stem)
-    marks = [group] if source.stem in IN_THE_GATE else [group, pytest.mark.exhaustive]
+    marks = [group] if source.stem in IN_MAKE_TEST else [group, pytest.mark.exhaustive]
     return pytest.param(source, id=source.stem, marks=marks)
 
 
 @pytest.fixture(scope="session", params=map(lesson, SOURCES))
 def lesson_panels(request) -> dict[tuple[int, str], Panel]:
-    """The panels of a lesson by their cell and language; a test leaves them wherever it has moved them."""
+    """The panels of a lesson by cell and language. Tests may leave them in any state."""
     with matplotlib.rc_context():
         made = run_panels(request.param)
     set_language("en")
@@ -78,8 +77,8 @@ def address(notebooks, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def desk(chromium, address):  # noqa: ARG001  the server has to run while the page is open
-    """The page of all tests: to load JupyterLab takes as long as most of them."""
+def desk(chromium, address):  # noqa: ARG001  the server must run while the page is open
+    """The page of all tests, because loading JupyterLab takes as long as most tests."""
     page = chromium.new_page()
     page.set_default_timeout(60_000)
     yield page
@@ -88,7 +87,7 @@ def desk(chromium, address):  # noqa: ARG001  the server has to run while the pa
 
 @pytest.fixture
 def kept(desk, request):
-    """The page; what it shows at the end of a test that fails is kept under artifacts/browser."""
+    """The page. If a test fails, a screenshot is saved under artifacts/browser."""
     desk.set_viewport_size(VIEWPORT)
     failed = request.session.testsfailed
     yield desk

@@ -1,4 +1,4 @@
-"""A small panel in a real JupyterLab: keyboard, number box, choice, reset, an error, what a saved notebook shows."""
+"""A small panel in JupyterLab: keyboard, number box, choice, reset, an error, and a saved notebook."""
 
 import re
 
@@ -77,7 +77,7 @@ HEAR = """() => {  // the places that the page asks for
 
 @pytest.fixture(params=backend.KINDS)
 def shown(request, kept, address, notebooks):
-    """The page with the panel in it, living or plain, made anew; its kernel stays from test to test."""
+    """The page with a new live or fallback panel. The kernel is shared by the tests."""
     file = notebooks / f"{request.param}.ipynb"
     if not file.exists():
         jupyter_lab.write_notebook(file, [CELL.replace('"zh"', f'"zh", panels="{request.param}"')])
@@ -100,7 +100,7 @@ def parts(page):
 
 
 def after(page, move) -> None:
-    """Do `move`; fails if the picture stays as it is."""
+    """Call `move` and wait until the picture changes."""
     slider, _ = parts(page)
     before = jupyter_lab.read_panel(slider)
     move()
@@ -155,7 +155,7 @@ def test_error_shows_under_the_picture_until_the_next_good_move(shown):
 
 
 def test_narrow_page_cuts_off_nothing(shown):
-    for width in (1400, 760):  # in the second JupyterLab leaves the output as much as a phone has
+    for width in (1400, 760):  # the second leaves the output as little width as a phone has
         shown.set_viewport_size({"width": width, "height": 1000})
         panel = shown.locator(".blocklab-panel:visible")
         for label in panel.locator(".widget-label, .blocklab-label").all():
@@ -176,7 +176,7 @@ def test_axe_finds_only_known_ipywidgets_problems(shown):
 
 @pytest.fixture
 def more(shown):
-    """Adds cells to the notebook, and takes them away again."""
+    """A function that adds cells to the notebook; removes them after the test."""
     yield lambda *cells: shown.evaluate(ADD, [{"cell_type": kind, "source": source} for kind, source in cells])
     shown.evaluate(TAKE_BACK)
 
@@ -202,7 +202,7 @@ def test_panel_keeps_its_state_when_scrolled_away_or_recreated(shown, more):
     assert line(shown).inner_text() == "height 6, tilt None"
     panel = shown.query_selector(LIVING)
     shown.evaluate(MOVE_DOWN)
-    panel.wait_for_element_state("hidden")  # there is another in its place
+    panel.wait_for_element_state("hidden")  # a new one replaces it
     expect(line(shown)).to_have_text("height 6, tilt None")
     slider.press("ArrowLeft")
     assert line(shown).inner_text() == "height 5, tilt None"

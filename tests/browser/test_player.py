@@ -188,12 +188,6 @@ def test_nearest_state_follows_the_weights(page):
     assert page.evaluate("player.nearest([], [1], [{kind: 'toggle'}], [1])") is None
 
 
-def test_play_takes_three_seconds_up(page):
-    times = [0, 1500, 3000, 4500, 6000, 7500]
-    assert page.evaluate("times => times.map(t => player.playedTo(0, t, 20))", times) == [0, 10, 20, 10, 0, 10]
-    assert page.evaluate("player.playedTo(20, 300, 20)") == 18
-
-
 def test_drag_along_a_path_that_crosses_itself_stays_on_its_part(page):
     near = "([places, points, x, y, from]) => player.placeNear(places, points, x, y, from)"
     there_and_back = [[0, 10, 20], [0, 0, 1000, 0, 0, 0]]
@@ -223,7 +217,7 @@ def test_touch_selects_the_nearest_and_smallest_box(page):
 
 
 def test_move_updates_picture_line_value_and_kernel(page):
-    show(page)
+    show(page, ahead=False)
     expect(page.get_by_role("img", name="push 0, at 10,0,0,1")).to_be_visible()
     slider(page).press("ArrowRight")
     expect(line(page)).to_have_text("push 1, at 11,0,0,1")
@@ -231,6 +225,10 @@ def test_move_updates_picture_line_value_and_kernel(page):
     expect(page.get_by_role("spinbutton", name="push the block")).to_have_value("0.1")
     expect(slider(page)).to_have_attribute("aria-valuetext", "0.1")
     assert page.evaluate("models[0].saved") == [[11, 0, 0, 1]]
+    kernel(page, dead=True)
+    slider(page).press("ArrowLeft")
+    assert line(page).inner_text() == "push 0, at 10,0,0,1"  # a known state needs no kernel
+    assert asked(page) == [11]
 
 
 def test_move_replaces_only_changed_strokes(page):
@@ -246,13 +244,6 @@ def test_move_replaces_only_changed_strokes(page):
     page.get_by_role("button", name="rows").click()
     expect(line(page)).to_have_text("push 1, at 11,0,0,1")
     assert page.evaluate(count) == ["g", "path", "path", "path", "path", "path"]
-
-
-def test_keys_of_the_slider(page):
-    show(page)
-    for key, stop in [("End", 20), ("PageDown", 18), ("ArrowLeft", 17), ("Home", 0), ("PageUp", 2), ("ArrowUp", 3)]:
-        slider(page).press(key)
-        expect(line(page)).to_have_text(f"push {stop - 10}, at {stop},0,0,1")
 
 
 def test_keys_do_not_reach_the_notebook(page):
@@ -328,8 +319,11 @@ def test_long_choice_is_a_dropdown(page):
     expect(line(page)).to_have_text("push 0, at 10,0,1,1")
 
 
-def test_dragging_the_slider_with_the_mouse(page):
+def test_keys_and_mouse_move_the_slider(page):
     show(page)
+    for key, stop in [("End", 20), ("PageDown", 18), ("ArrowLeft", 17), ("Home", 0), ("PageUp", 2), ("ArrowUp", 3)]:
+        slider(page).press(key)
+        expect(line(page)).to_have_text(f"push {stop - 10}, at {stop},0,0,1")
     place = slider(page).bounding_box()
     page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
     page.mouse.down()
@@ -339,16 +333,6 @@ def test_dragging_the_slider_with_the_mouse(page):
 
 
 # States, known and unknown
-
-
-def test_known_state_needs_no_kernel(page):
-    show(page, ahead=False)
-    slider(page).press("ArrowRight")
-    expect(line(page)).to_have_text("push 1, at 11,0,0,1")
-    kernel(page, dead=True)
-    slider(page).press("ArrowLeft")
-    assert line(page).inner_text() == "push 0, at 10,0,0,1"
-    assert asked(page) == [11]
 
 
 def test_waiting_panel_shows_the_nearest_state_and_ignores_older_answers(page):
@@ -627,6 +611,9 @@ def test_views_share_the_prediction_that_reader_or_code_makes(page):
 
 @clocked
 def test_play_runs_back_and_forth_until_a_touch(page):
+    times = [0, 1500, 3000, 4500, 6000, 7500]  # three seconds up and three down
+    assert page.evaluate("times => times.map(t => player.playedTo(0, t, 20))", times) == [0, 10, 20, 10, 0, 10]
+    assert page.evaluate("player.playedTo(20, 300, 20)") == 18
     show(page)
     slider(page).press("Home")
     page.clock.run_for(500)
@@ -881,19 +868,23 @@ def test_parts_of_one_control_are_one_tab_stop(page):
         place.press("ArrowRight")
     place.press("Home")
     expect(line(page)).to_have_text("push 0, at 10,0,0,1")
-
-
-def test_parts_without_choices_are_no_tab_stop(page):
-    show(page, {"handles": [[1, 2, "pick", [0]], [3, 0, "pick", [10, 10, None]]]})
+    page.evaluate("cleanups[0].forEach(clean => clean())")
+    show(page, {"handles": [[1, 2, "pick", [0]], [3, 0, "pick", [10, 10, None]]]})  # nothing to choose by keyboard
     expect(page.locator(".blocklab-handles > *")).to_have_count(0)
     slider(page).press("Home")
-    page.locator("image").nth(1).click()  # the hand still moves it
+    page.locator("image").nth(1).click()
     expect(line(page)).to_have_text("push 0, at 10,0,0,1")
 
 
-def test_handles_work_in_every_view(page):
+def test_views_share_the_state_and_have_handles(page):
     show(page, HANDLES)
     page.evaluate("view(0)")
+    slider(page).nth(1).press("ArrowRight")
+    for number in range(2):
+        expect(line(page).nth(number)).to_have_text("push 1, at 11,0,0,1")
+        expect(slider(page).nth(number)).to_have_value("11")
+    slider(page).nth(1).press("ArrowLeft")
+    expect(line(page).nth(0)).to_have_text("push 0, at 10,0,0,1")
     block(page).nth(1).press("ArrowUp")
     page.locator("svg").nth(0).locator("image").nth(1).click()
     place = block(page).nth(1).bounding_box()
@@ -909,15 +900,6 @@ def test_handles_work_in_every_view(page):
 
 
 # Views
-
-
-def test_views_share_the_state(page):
-    show(page)
-    page.evaluate("view(0)")
-    slider(page).nth(1).press("ArrowRight")
-    for number in range(2):
-        expect(line(page).nth(number)).to_have_text("push 1, at 11,0,0,1")
-        expect(slider(page).nth(number)).to_have_value("11")
 
 
 def test_code_moves_the_panel(page):
@@ -1011,15 +993,6 @@ def test_malformed_messages_are_ignored(page):
     assert line(page).inner_text() == "push 0, at 10,0,0,1"  # none of them was kept
 
 
-def test_two_panels_share_no_ids(page):
-    show(page)
-    show(page)
-    page.evaluate("view(0)")
-    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(node => node.id)")
-    assert len(ids) > 10
-    assert len(set(ids)) == len(ids)
-
-
 @pytest.mark.exhaustive
 def test_thousand_moves_do_not_grow_the_page(page):
     show(page)
@@ -1088,11 +1061,18 @@ def test_full_cache_does_not_leak(page):
 # Looks
 
 
-def test_axe_finds_nothing(page):
+def axe_violations(page):
+    found = Axe().run(page, context=".blocklab-panel").response["violations"]
+    return [(finding["id"], [node["html"] for node in finding["nodes"]]) for finding in found]
+
+
+def test_light_pages(page):
     show(page, HANDLES)
     show(page, HANDLES, guess=GUESS)
-    found = Axe().run(page, context=".blocklab-panel").response["violations"]
-    assert [(finding["id"], [node["html"] for node in finding["nodes"]]) for finding in found] == []
+    page.evaluate("view(0)")
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(node => node.id)")
+    assert len(set(ids)) == len(ids) > 10
+    assert axe_violations(page) == []
     kept(page, "light")
 
 
@@ -1102,8 +1082,7 @@ def test_dark_pages(page):
     show(page, guess=GUESS)
     paper = "getComputedStyle(document.querySelector('.blocklab-panel')).backgroundColor"
     assert page.evaluate(paper) == "rgb(17, 20, 24)"
-    found = Axe().run(page, context=".blocklab-panel").response["violations"]
-    assert [finding["id"] for finding in found] == []
+    assert axe_violations(page) == []
     kept(page, "dark")
     page.evaluate("document.body.dataset.jpThemeLight = 'true'")  # a light JupyterLab in a dark system
     assert page.evaluate(paper) == "rgb(255, 255, 255)"
@@ -1138,8 +1117,7 @@ def test_phone_shows_readable_letters_and_large_controls(page):
     expect(page.get_by_role("group", name="Picture")).to_be_visible()
     for control in page.locator(".blocklab-bar :is(button, input:not([type=checkbox]), label[for*=dots])").all():
         assert control.bounding_box()["height"] >= 44
-    found = Axe().run(page, context=".blocklab-panel").response["violations"]
-    assert [finding["id"] for finding in found] == []
+    assert axe_violations(page) == []
     kept(page, "phone")
 
 

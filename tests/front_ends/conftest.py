@@ -1,7 +1,7 @@
-"""Each front end serves two notebooks, one with live panels and one with plain panels.
+"""Notebook 7, and Notebook 6.5 with Colab's ipywidgets 7, each with live and with fallback panels.
 
-Notebook 7 is in `.venv-front-ends`, and its kernels are those of this environment. Notebook 6.5 and its kernels are in
-`.venv-colab`, with the ipywidgets of Colab. `make front-ends` sets all of them up.
+Notebook 7 is in `.venv-front-ends` and uses this environment's kernel; Notebook 6.5 and its kernel are in
+`.venv-colab`. `make front-ends` creates both.
 """
 
 import shutil
@@ -18,12 +18,12 @@ from blocklab_course.panel import backend
 
 ROOT = Path(__file__).parents[2]
 SERVERS, COLAB = (ROOT / folder / "bin" / "python" for folder in (".venv-front-ends", ".venv-colab"))
-LESSON = "07_positional_encoding.ipynb"  # six panels, and no slow cell: all of it has to run before a page is looked at
+LESSON = "07_positional_encoding.ipynb"  # six panels and no slow cell
 PICTURES = ROOT / "artifacts" / "front_ends"
 
 NOTEBOOK_6_IS_READY = "() => window.Jupyter?.notebook?.kernel?.is_connected() && Jupyter.notebook.kernel.widget_manager"
-# ipywidgets 7 asks a new kernel for its widgets, and then draws all outputs anew: what is shown already would be gone.
-LET_IT_ASK = """async () => {
+# ipywidgets 7 asks a new kernel for its widgets and then redraws all outputs. Wait for that.
+WAIT_FOR_WIDGETS = """async () => {
     for (let trip = 0; trip < 3; trip++)
         await new Promise(done => Jupyter.notebook.kernel.execute('0', { shell: { reply: done } }));
 }"""
@@ -38,7 +38,7 @@ def run_in_notebook_7(page: Page) -> None:
 
 def run_in_notebook_6(page: Page) -> None:
     jupyter_lab.wait_until(page, NOTEBOOK_6_IS_READY)
-    page.evaluate(LET_IT_ASK)
+    page.evaluate(WAIT_FOR_WIDGETS)
     page.evaluate("() => Jupyter.notebook.execute_all_cells()")
     jupyter_lab.wait_until(page, NOTEBOOK_6_IS_IDLE)
     page.keyboard.press("Escape")
@@ -46,7 +46,7 @@ def run_in_notebook_6(page: Page) -> None:
 
 @dataclass(frozen=True)
 class FrontEnd:
-    """A notebook server, the Pythons of the server and of its kernels, and how to ask its pages about cells."""
+    """A notebook server, the Pythons of server and kernel, and how to read cells from its pages."""
 
     program: jupyter_server.Program
     python: Path
@@ -139,7 +139,7 @@ def address(front_end, notebooks, tmp_path_factory):
 
 
 def opened(chromium, front_end, address, name: str) -> Page:
-    """A page with a notebook that has run."""
+    """Open a notebook in a new page and run it."""
     page = chromium.new_page(viewport={"width": 1200, "height": 1000})
     page.set_default_timeout(60_000)
     page.goto(address.format(path=name))
@@ -162,7 +162,7 @@ def page_of_kind(chromium, front_end, address, kind):
 
 @pytest.fixture
 def page(page_of_kind, request):
-    """The page of this kind of panels, the first of them as it was at first. A picture of the page is kept."""
+    """The page of this kind of panels, with the first panel reset. Saves a screenshot after the test."""
     page_of_kind.locator(".blocklab-panel").first.get_by_role("button", name="Reset").click()
     yield page_of_kind
     keep(page_of_kind, request.node.name)

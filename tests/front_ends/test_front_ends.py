@@ -1,6 +1,6 @@
-"""Panels in Notebook 7, and in Notebook 6.5 with the ipywidgets of Colab, by keyboard and by pointer.
+"""Panels in Notebook 7 and Notebook 6.5, by keyboard and by pointer.
 
-A panel keeps its keys to itself: the selected cell, and what the cells contain, stay the same.
+Keys pressed in a panel must change neither the selected cell nor the cells' contents.
 """
 
 from contextlib import contextmanager
@@ -37,7 +37,7 @@ def panel(page) -> Shown:
 
 @pytest.fixture
 def keys(page, kind, front_end):
-    """A context in which keys are pressed: nothing in the notebook may have changed at its end."""
+    """A context that focuses an element, and at its end expects the notebook to be unchanged."""
 
     @contextmanager
     def at(place: Locator):
@@ -63,7 +63,7 @@ def test_panel_appears(panel, page, front_end):
 
 def test_arrow_keys_move_the_slider(panel, keys, kind, front_end, request):
     if kind == "plain" and front_end.program is jupyter_server.NOTEBOOK_7:
-        request.applymarker(pytest.mark.xfail(reason="Notebook 7 takes the arrow keys of ipywidgets' own sliders"))
+        request.applymarker(pytest.mark.xfail(reason="Notebook 7 handles the arrow keys of ipywidgets' sliders itself"))
     with keys(panel.thumb) as thumb:
         for key, line in {"ArrowRight": 4, "ArrowUp": 5, "ArrowLeft": 4, "ArrowDown": 3}.items():
             before = jupyter_lab.read_panel(thumb)
@@ -73,7 +73,7 @@ def test_arrow_keys_move_the_slider(panel, keys, kind, front_end, request):
 
 
 def test_typing_a_number(panel, keys):
-    """A digit is a shortcut, too: it makes a cell a heading."""
+    """A digit is also a shortcut that makes a cell a heading."""
     with keys(panel.box) as box:
         box.press("ControlOrMeta+a")
         box.press("6")
@@ -164,7 +164,7 @@ def test_keyboard_makes_a_prediction(page):
 
 
 def test_notebooks_have_no_slow_cells(notebooks):
-    """With one, a busy machine is not done in the time for which a page is waited for."""
+    """On a busy machine a slow cell would exceed the timeout."""
     slow = [file.name for file in notebooks.glob("*.ipynb") if '"slow"' in file.read_text("utf-8")]
     assert slow == []
 
@@ -181,7 +181,7 @@ def test_every_slider_of_a_lesson_moves_its_picture(lesson):
 
 @pytest.mark.parametrize("front_end", ["notebook_7"], indirect=True, scope="session")
 def test_reopened_lesson_shows_pictures_and_an_instruction(lesson):
-    """As in JupyterLab. Notebook 6.5 says that it finds no widget."""
+    """As in JupyterLab; Notebook 6.5 says that it finds no widget."""
     panels = lesson.locator(".blocklab-panel")
     expect(panels.first).to_be_visible()
     shown = panels.count()

@@ -1,6 +1,6 @@
 """Settings for nbval: `pytest --nbval --nbval-current-env tests/notebooks notebooks/en notebooks/zh`.
 
-With `--plain-panels en` the English lessons show plain panels: what a lesson prints is the same with either kind.
+With `--plain-panels en` the English lessons use fallback panels; what the lessons print is the same.
 """
 
 from itertools import groupby
@@ -9,21 +9,21 @@ from runpy import run_path
 
 import pytest
 
-# From its file: where the lessons run as on Colab, the authors' package is not installed.
+# Loaded from its file, because `authoring` is not installed in the Colab environment.
 stranded_cells = run_path(str(Path(__file__).parents[2] / "lib" / "authoring" / "cell_deps.py"))["stranded_cells"]
 
 
 def pytest_addoption(parser):
-    parser.addoption("--plain-panels", metavar="LANGUAGE", help="the lessons in this language show plain panels")
+    parser.addoption("--plain-panels", metavar="LANGUAGE", help="use fallback panels in the lessons of this language")
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` chooses
+@pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` deselects
 def pytest_collection_modifyitems(config, items):
     cells = [item for item in items if hasattr(item, "output_timeout")]
     for cell in cells:
-        sealed = cell.cell.metadata.get("blocklab", {}).get("sealed")  # what a run shows, and the file does not
-        cell.cell.outputs = sealed or cell.cell.outputs
-        cell.output_timeout = 60  # nbval waits 5 seconds for a line of output, too few on a busy machine
+        hidden = cell.cell.metadata.get("blocklab", {}).get("sealed")  # the outputs of an answer, which the file hides
+        cell.cell.outputs = hidden or cell.cell.outputs
+        cell.output_timeout = 60  # nbval's default of 5 seconds is too short on a busy machine
         if (language := cell.path.parent.name) == config.getoption("--plain-panels"):
             cell.cell.source = cell.cell.source.replace(f'begin("{language}")', f'begin("{language}", panels="plain")')
     for _path, lesson in groupby(cells, key=lambda cell: cell.path):
@@ -32,6 +32,6 @@ def pytest_collection_modifyitems(config, items):
 
 
 def slow(lesson):
-    """The slow cells, and those that need one of them."""
+    """The slow cells, and the cells that depend on them."""
     tagged = [number for number, cell in enumerate(lesson) if "slow" in cell.cell.metadata.get("tags", [])]
     return [lesson[number] for number in stranded_cells([cell.cell.source for cell in lesson], tagged)]

@@ -1,4 +1,4 @@
-"""Every lesson as one file runs in an empty folder, by a Python that has the needed packages alone: `make single`."""
+"""Every bundle runs in an empty folder with only the needed packages installed: `make single`."""
 
 from pathlib import Path
 

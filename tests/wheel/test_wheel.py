@@ -1,4 +1,4 @@
-"""The installed wheel holds all that the lessons need: `make colab`, where the package comes from its wheel."""
+"""The installed wheel has every file that the lessons need: `make colab`."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 import blocklab
 
 if Path(__file__).resolve().parents[2] / "lib" in Path(blocklab.__file__).parents:
-    pytest.skip("wants the package from its wheel, not from the source tree: make colab", allow_module_level=True)
+    pytest.skip("expected the package from its wheel, got the source tree; run: make colab", allow_module_level=True)
 
 
 @pytest.mark.parametrize(
