@@ -122,7 +122,7 @@ def make_project(root: Path) -> Project:
 
 
 def edit(path: Path, old: str, new: str) -> None:
-    """Replace a text that stands in the file exactly once."""
+    """Replace a text that the file has exactly once."""
     text = path.read_text(encoding="utf-8")
     assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {path}"
     path.write_text(text.replace(old, new), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What an author gets wrong is named, with its place, before anything runs."""
+"""`check` reports an author's mistakes with their places, without running anything."""
 
 import shutil
 
@@ -21,7 +21,7 @@ PRINTED = {
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """Both demo lessons and a glossary, as a build leaves them; outputs are written by hand."""
+    """Both demo lessons and a glossary, as if built, with made-up outputs."""
     project = make_project(tmp_path_factory.mktemp("whole"))
     project.sources.joinpath("glossary.toml").write_text(GLOSSARY, encoding="utf-8")
     assert run(project, "build", "--no-execute") == 0

@@ -1,4 +1,4 @@
-"""The appendix on the source notes: every claim once, above the cell that shows it, and its verdict folded below."""
+"""The appendix on the source notes: each claim is above the cell that tests it, with a folded verdict below."""
 
 import re
 from collections import Counter

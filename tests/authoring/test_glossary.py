@@ -1,4 +1,4 @@
-"""The glossary pages are built from one table, and what is wrong in it is named."""
+"""The glossary pages, the rules for texts, and errors in glossary.toml."""
 
 from pathlib import Path
 
@@ -105,7 +105,7 @@ def test_invalid_pattern_in_the_glossary_is_reported(project):
         read_glossary(project)
 
 
-# What texts are held to
+# Rules for texts
 
 
 RULES = """asks = { "means?" = "均值" }

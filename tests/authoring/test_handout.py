@@ -1,4 +1,4 @@
-"""A handout asks what the lesson asks, holds no answer, and stands alone."""
+"""A handout has the questions of the lesson, no answers, and is self-contained."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A learner's copies of the lessons, and the answers in them when the copies are renewed."""
+"""Copies of the lessons for a learner, and the answers in them when the copies are renewed."""
 
 import json
 import shutil

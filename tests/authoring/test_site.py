@@ -17,12 +17,12 @@ from authoring.address import Address
 from authoring.problem import BuildError
 from authoring.project import Outline, Project
 from authoring.site import markdown
-from authoring.site.cells import Shown, code_cell
+from authoring.site.cells import Picture, code_cell
 from authoring.site.layout import Book, Place
 from authoring.site.pages import heading_ids, notebook_page, own_cells
 from authoring.site.render import render
-from authoring.site.search import found_in, index
-from authoring.site.write import MARK, apart, make_room, style
+from authoring.site.search import index, read_sections
+from authoring.site.write import MARK, remove_old_site, save_svg, style
 from blocklab_course.i18n import LANGUAGES
 
 PROJECT = Project(Path(__file__).parents[2])
@@ -30,7 +30,7 @@ LESSONS = [outline.stem for outline in PROJECT.outlines()]
 MEANS = Outline("02", "02_means", {"en": "02 Means", "zh": "02 均值"})
 START = Outline("00", "00_start", {"en": "00 Start", "zh": "00 开始"})
 GITHUB = Address("https://github.com/ada/lessons")
-NOWHERE = Address()  # an address that nobody has given yet
+NOWHERE = Address()  # a repository without an address
 SVG = Markup("<svg></svg>")
 
 
@@ -138,13 +138,13 @@ def test_exercise_shows_no_verdict():
 
 
 def test_panel_is_a_figure_with_its_code_folded():
-    drawn = Shown("02_means/poke", "../states/02_means/poke.js", SVG, "3 < 4")
+    drawn = Picture("02_means/poke", "../states/02_means/poke.js", SVG, "3 < 4")
     view = new_output("display_data", data={"image/png": png(), "text/plain": "3 < 4"})
     html = html_of("poke.panel()", view, tags=["panel"], drawn=drawn)
     assert 'data-panel="02_means/poke" data-script="../states/02_means/poke.js"' in html
     assert "<figcaption>3 &lt; 4</figcaption>" in html
     assert html.index("<svg") < html.index("<summary>Code of this cell")
-    assert 'class="panel"' not in html_of("poke.panel().still()", view, drawn=Shown("k", None, SVG, ""))
+    assert 'class="panel"' not in html_of("poke.panel().still()", view, drawn=Picture("k", None, SVG, ""))
 
 
 @pytest.mark.parametrize("stem", LESSONS)
@@ -154,7 +154,7 @@ def test_page_shows_every_output_of_a_lesson_once(stem):
             if cell.cell_type != "code" or "exercise" in cell.metadata.get("tags", ()):  # its verdict is the reader's
                 continue
             pictures = sum("image/png" in output.get("data", ()) for output in cell.outputs)
-            html = cell_html(cell, Shown("a/b", None, SVG, "") if pictures else None)
+            html = cell_html(cell, Picture("a/b", None, SVG, "") if pictures else None)
             assert html.count(SVG) == pictures, cell.id
             for output in cell.outputs:
                 if output.output_type == "stream":
@@ -240,7 +240,7 @@ def test_search_knows_each_section_and_no_folded_answer():
             new_markdown_cell("More of one.\n\n## Two\n\n| a | b |\n|---|---|\n| c | d |", id="c"),
         ]
     )
-    sections = found_in(lesson, heading_ids(lesson))
+    sections = read_sections(lesson, heading_ids(lesson))
     assert sections == [("", "", "Before, x."), ("one", "One", "A μ. More of one."), ("two", "Two", "a b c d")]
     text = index("en", [("01.html", "01 Means", sections)])
     assert json.loads(text.partition(" = ")[2].rstrip(";\n"))[0][:2] == ["01.html", "01 Means"]
@@ -264,11 +264,11 @@ def test_search_reads_formulas_as_they_are_typed(formula, typed):
 
 def test_only_a_site_is_replaced(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work", "utf-8")
-    with pytest.raises(BuildError, match="something else than a site"):
-        make_room(tmp_path)
+    with pytest.raises(BuildError, match="to be empty or to hold a site"):
+        remove_old_site(tmp_path)
     assert (tmp_path / "thesis.tex").is_file()
     (tmp_path / MARK).touch()
-    make_room(tmp_path)
+    remove_old_site(tmp_path)
     assert not tmp_path.exists()
 
 
@@ -286,7 +286,7 @@ class OneFile:
 def test_svg_in_a_file_of_its_own_brings_its_colours():
     folder = OneFile()
     about = 'width="900" height="300" role="img" aria-label="A &lt; B" style="width:100%"'
-    html = apart(f'<svg xmlns="http://www.w3.org/2000/svg" {about} viewBox="0 0 9 3"><path/></svg>', folder)
+    html = save_svg(f'<svg xmlns="http://www.w3.org/2000/svg" {about} viewBox="0 0 9 3"><path/></svg>', folder)
     assert (
         html
         == '<img src="../pictures/a.svg" alt="A &lt; B" width="900" height="300" style="width:100%" loading="lazy">'

@@ -1,4 +1,4 @@
-"""What a page stores of a panel: a choice of states, its opening picture, and one file for both languages."""
+"""Selecting and encoding the states of a panel, and its opening picture."""
 
 import re
 from base64 import b64decode

@@ -1,4 +1,4 @@
-"""The real lessons: both languages agree, the built notebooks are fresh, badges and READMEs hold the one address."""
+"""The course's lessons, notebooks and READMEs pass all checks."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The form of a lesson: predictions, exercises, sections, size and time."""
+"""The structure of a lesson: predictions, exercises, sections, size and time."""
 
 from dataclasses import replace
 
@@ -43,7 +43,7 @@ CELLS = {
 
 
 def lesson(stem="07_why", **cells):
-    """The lesson above, with other cells in the place of some; None leaves one out."""
+    """The lesson above with some cells replaced; None removes one."""
     changed = {name.replace("_", " "): cell for name, cell in cells.items()}
     return Lesson(stem, f"{stem}.py", tuple(cell for cell in (CELLS | changed).values() if cell is not None))
 

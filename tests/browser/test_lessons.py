@@ -1,4 +1,4 @@
-"""Every built lesson in a real JupyterLab: its panels run without an error, and every slider answers the keyboard.
+"""Every built lesson in JupyterLab: it runs without errors, and every slider answers the keyboard.
 
 Every second one in Chinese: the same code runs under other words. In the gate is every fifth one; none but the first is
 whole. Beside the gate are the others, and some as a whole.

@@ -1,4 +1,4 @@
-"""A lesson that a learner ran and saved, opened again when its kernel is gone; and panels whose kernel goes away."""
+"""Reopening a saved lesson without its kernel, and panels whose kernel restarts."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ IS_TRUSTED = """() => {
 TRUST = """() => {
     for (const cell of window.jupyterapp.shell.currentWidget.content.model.cells) cell.trusted = true;
 }"""
-# ipywidgets looks for a widget for two seconds before it says that there is none.
+# ipywidgets looks for a widget for two seconds before it reports that there is none.
 WIDGETS_ARE_LOOKED_FOR = """() => {
     const cells = window.jupyterapp.shell.currentWidget.content.widgets;
     const outputs = cells.flatMap(cell => [...cell.node.querySelectorAll('.jp-OutputArea-output')]);
@@ -72,7 +72,7 @@ def stills(page):
 
 
 def expect_stills(page, language, saved):
-    """Each panel is there as its picture, its line and what to do; nothing that can be seen speaks of widgets."""
+    """Every panel shows its picture, its line and an instruction, and no widget error."""
     panels = json.loads(saved.read_text("utf-8"))["cells"]
     lines = [
         "".join(output["data"]["text/plain"])

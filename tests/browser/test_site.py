@@ -1,4 +1,4 @@
-"""The site as a reader has it: opened from disk, without a network, on desktop and phone, in light and dark."""
+"""The site opened from disk without a network, on desktop and phone, in light and dark."""
 
 import gzip
 import json
@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from authoring.project import Project
-from authoring.site.layout import STORED
+from authoring.site.layout import STORAGE_KEY
 from authoring.site.write import write_site
 
 pytestmark = pytest.mark.xdist_group("site")
@@ -27,7 +27,7 @@ PLACEHOLDER = re.compile(r"YOUR_NAME|\.invalid\b")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The whole site, with pictures in place of living panels."""
+    """The whole site, with pictures instead of interactive panels."""
     folder = tmp_path_factory.mktemp("site") / "sub path"
     write_site(PROJECT, folder, living=())
     return folder
@@ -62,7 +62,7 @@ def address(site, page):
 
 
 def kept(page):
-    return json.loads(page.evaluate(f"localStorage.getItem({json.dumps(STORED)})"))
+    return json.loads(page.evaluate(f"localStorage.getItem({json.dumps(STORAGE_KEY)})"))
 
 
 # Every page

@@ -1,4 +1,4 @@
-"""The panels of the site come alive from disk, without a kernel; where their states do not load, a picture stays."""
+"""The panels of the site work from disk; a panel whose states do not load stays a picture."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from authoring.project import Project
-from authoring.site.layout import STORED
+from authoring.site.layout import STORAGE_KEY
 from authoring.site.write import write_site
 
 pytestmark = pytest.mark.xdist_group("site_panels")
@@ -64,7 +64,7 @@ def test_guess_is_judged_and_kept_in_both_languages_and_on_the_start_page(page, 
     before = figure.get_by_role("status").text_content()
     slider.press("ArrowLeft")
     expect(figure.get_by_role("status")).not_to_have_text(before)
-    [(key, (choice, right))] = json.loads(page.evaluate(f"localStorage.getItem('{STORED}')"))["guesses"].items()
+    [(key, (choice, right))] = json.loads(page.evaluate(f"localStorage.getItem('{STORAGE_KEY}')"))["guesses"].items()
     assert (key, choice) == (f"{LESSON}/idle_slider", 0)
     again = panel(page, site, "zh")
     expect(again.get_by_role("slider").and_(page.locator("input"))).to_be_enabled()

@@ -1,4 +1,4 @@
-"""Stored states in a real Chromium: a data script gives back what a kernel draws, stroke for stroke."""
+"""Stored states in Chromium draw the same strokes as a kernel."""
 
 import re
 from base64 import b64decode

@@ -1,4 +1,4 @@
-"""What a browser makes of the strokes looks like what Agg draws, in a panel of every lesson, in both languages."""
+"""The browser's rendering of a panel looks like matplotlib's, for one panel per lesson and language."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Letters are read in a light and in a dark page, whatever lies under them: in all panels of all lessons."""
+"""Letters have enough contrast on light and dark pages, in all panels of all lessons."""
 
 import io
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""The lessons as a static site, whose panels work without a kernel."""
+"""Write the course as a static site, whose panels work without a kernel."""

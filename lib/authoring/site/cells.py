@@ -1,4 +1,4 @@
-"""The cells of a lesson as the templates show them."""
+"""Turn the cells of a notebook into what the page templates show."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from .markdown import block, linked, without_empty_heads
+from .markdown import block, link_pages, strip_empty_headers
 from .render import render
 
 _PICTURE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=\n]+")
@@ -22,7 +22,7 @@ _LEXER, _FORMATTER = PythonLexer(), HtmlFormatter(nowrap=True)
 
 
 @dataclass(frozen=True)
-class Shown:
+class Picture:
     """A picture: the key of its panel, the file of its states, the picture itself, and the line under it.
 
     script: its address, seen from the page; None for a picture in which nothing moves.
@@ -38,14 +38,14 @@ class Shown:
 class CodeCell:
     """A code cell. kind: "exercise", "solution", "imports", "picture" or "run".
 
-    outputs: pairs ("figure", Shown), ("html", Markup) or ("text", str).
+    outputs: pairs ("figure", Picture), ("html", Markup) or ("text", str).
     is_answer: whether the outputs stay folded until the reader has made a prediction.
     """
 
     id: str
     kind: str
     code: Markup
-    outputs: list[tuple[str, Shown | str]]
+    outputs: list[tuple[str, Picture | str]]
     is_answer: bool
 
 
@@ -58,21 +58,21 @@ class TextCell:
     kind: str = "text"
 
 
-def code_cell(cell: NotebookNode, drawn: Shown | None, store: Callable[[bytes], str]) -> CodeCell:
+def code_cell(cell: NotebookNode, drawn: Picture | None, store: Callable[[bytes], str]) -> CodeCell:
     """A code cell for the page. drawn: its picture, if it has one; store: keeps a PNG and returns its address."""
     tags = cell.metadata.get("tags", ())
     code = Markup(block(highlight(cell.source, _LEXER, _FORMATTER).rstrip("\n")))
-    outputs = [_output(data, drawn, store) for data in _joined(cell.outputs)]
+    outputs = [_output(data, drawn, store) for data in _merge_streams(cell.outputs)]
     return CodeCell(cell.id, _kind(cell, drawn), code, outputs, "answer" in tags)
 
 
-def _kind(cell: NotebookNode, drawn: Shown | None) -> str:
+def _kind(cell: NotebookNode, drawn: Picture | None) -> str:
     tags = cell.metadata.get("tags", ())
     if "exercise" in tags or "solution" in tags:
         return "exercise" if "exercise" in tags else "solution"
     if _only_imports(cell.source):
         return "imports"
-    # A cell of one line that draws is shown as a picture: its code says nothing to a reader.
+    # A one-line cell that draws is shown as a picture without its code.
     return "picture" if "panel" in tags or (drawn and "\n" not in cell.source) else "run"
 
 
@@ -83,7 +83,7 @@ def _only_imports(source: str) -> bool:
         return False
 
 
-def _joined(outputs: list[NotebookNode]) -> list[dict]:
+def _merge_streams(outputs: list[NotebookNode]) -> list[dict]:
     """The data of each output by type; consecutive printed lines become one text."""
     joined = []
     for output in outputs:
@@ -96,23 +96,23 @@ def _joined(outputs: list[NotebookNode]) -> list[dict]:
     return joined
 
 
-def _output(data: dict, drawn: Shown | None, store: Callable[[bytes], str]) -> tuple[str, Shown | str]:
+def _output(data: dict, drawn: Picture | None, store: Callable[[bytes], str]) -> tuple[str, Picture | str]:
     if "image/png" in data:
-        return "figure", drawn or saved(data, store)
+        return "figure", drawn or saved_picture(data, store)
     if "text/html" in data:
         html = _PICTURE.sub(lambda found: store(b64decode(found[0].partition(",")[2])), data["text/html"])
-        return "html", Markup(without_empty_heads(linked(html)))
+        return "html", Markup(strip_empty_headers(link_pages(html)))
     return "text", (data.get("stream") or data.get("text/plain", "")).rstrip()
 
 
-def saved(data: dict, store: Callable[[bytes], str]) -> Shown:
-    """A picture as the notebook has it, in pixels."""
+def saved_picture(data: dict, store: Callable[[bytes], str]) -> Picture:
+    """The PNG that the notebook holds."""
     png, line = b64decode(data["image/png"]), data.get("text/plain", "")
     width, height = (pixels // _SHARP for pixels in struct.unpack(">II", png[16:24]))
     still = image(store(png), line, width, height, f"max-width:{width}px")
-    return Shown("", None, still, line)
+    return Picture("", None, still, line)
 
 
 def image(src: str, alt: str, width: int, height: int, style: str) -> Markup:
-    """A picture in a file of its own, which is fetched when it comes near."""
+    """An image element for a separate file, which loads lazily."""
     return Markup(render("image.html", src=src, alt=alt, width=width, height=height, style=style))

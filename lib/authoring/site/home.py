@@ -1,4 +1,4 @@
-"""The start page: what the lessons lead to, three panels to play with, the map, and the list of lessons."""
+"""The start page: the final result, three panels, the map, and the list of lessons."""
 
 import re
 from collections.abc import Mapping
@@ -9,12 +9,12 @@ from nbformat import NotebookNode
 from blocklab_course.i18n import Text, use_language
 
 from . import messages
-from .cells import Shown
+from .cells import Picture
 from .layout import Book, Place, page
 from .markdown import html
 from .pages import own_cells
 
-BEST = {  # panels that need no words to be understood, and the question that makes one want to touch them
+FEATURED = {  # panels that need no explanation, each with a question
     "02_norm_axes/poke_one_number": Text(
         en="Push one of 72 numbers. How many outputs move?",
         zh="推动 72 个数中的一个，有几个输出会变？",
@@ -34,14 +34,14 @@ _BROKEN_ANSWER = re.compile(r"`(,+)`")
 _ROW = re.compile(r"^\| \[\d\d\]\((?P<stem>\w+)\.ipynb\) \|[^|]*\| (?P<write>[^|]*) \|$", re.MULTILINE)
 
 
-def start_page(book: Book, language: str, entrance: NotebookNode, drawn: Mapping[str, Shown]) -> str:
-    """The page. entrance: lesson 00, built. drawn: the panels of `BEST` by their keys, and the map."""
+def start_page(book: Book, language: str, entrance: NotebookNode, drawn: Mapping[str, Picture]) -> str:
+    """The page. entrance: lesson 00, built. drawn: the panels of `FEATURED` by their keys, and the map."""
     with use_language(language):
         write_along = html(messages.HOME["write_along_text"].format(read=_READ[language]))
         title = f"Blocklab · {messages.HOME['title']}"
     panels = [
         {"question": question, "shown": drawn[key], "lesson": book.outline(key.partition("/")[0])}
-        for key, question in BEST.items()
+        for key, question in FEATURED.items()
     ]
     return page(
         "home.html",
@@ -57,7 +57,7 @@ def start_page(book: Book, language: str, entrance: NotebookNode, drawn: Mapping
 
 
 def _chat(entrance: NotebookNode) -> dict[str, str]:
-    """What the model was asked in lesson 00, what it answered, and what it answers with a mistake in it."""
+    """The prompt of lesson 00, the answer of the model, and its answer with a mistake in a block."""
     prompt, cell = next(
         (found[1], cell)
         for cell in own_cells(entrance)

@@ -1,4 +1,4 @@
-"""What all pages share: the lessons in their order, the bar above and the foot below."""
+"""What all pages share: the list of lessons, header and footer."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +10,12 @@ from blocklab_course.i18n import use_language
 from . import messages
 from .render import render
 
-STORED = "blocklab-site-1"  # the key in the browser's storage; a new format gets a new number
+STORAGE_KEY = "blocklab-site-1"  # the key in the browser's storage; a new format gets a new number
 
 
 @dataclass(frozen=True)
 class Book:
-    """The lessons and appendices in their order, and where the repository lives."""
+    """The lessons and appendices in order, and the repository's address."""
 
     outlines: list[Outline]
     address: Address
@@ -36,7 +36,7 @@ class Book:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a page lies: a file in the folder of its language."""
+    """The language and the file name of a page."""
 
     language: str
     file: str
@@ -47,12 +47,14 @@ class Place:
 
 
 def page(template: str, book: Book, place: Place, **values: Any) -> str:
-    """A page with the bar and the foot, in its language."""
+    """A page with header and footer, in its language."""
     with use_language(place.language):
         here = book.outline(place.stem)
-        return render(template, book=book, language=place.language, file=place.file, here=here, stored=STORED, **values)
+        return render(
+            template, book=book, language=place.language, file=place.file, here=here, stored=STORAGE_KEY, **values
+        )
 
 
-def entrance() -> str:
-    """The page in front of the two languages: it leads to the reader's, to English where scripts do not run."""
-    return render("front.html", language="en", title="Blocklab", stored=STORED)
+def front_page() -> str:
+    """The page at the root: it redirects to the reader's language, or without JavaScript to English."""
+    return render("front.html", language="en", title="Blocklab", stored=STORAGE_KEY)

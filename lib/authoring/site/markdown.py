@@ -32,7 +32,7 @@ ElementTree.register_namespace("", _MATHML)  # written without a prefix
 _LINK = re.compile(r"</?a\b[^>]*>")  # removed in the contents, where the whole entry is a link
 
 
-def without_empty_heads(html: str) -> str:
+def strip_empty_headers(html: str) -> str:
     """Empty header cells of tables become plain cells, as accessibility demands."""
     return _EMPTY.sub(r"<td\1></td>", html)
 
@@ -46,11 +46,11 @@ def html(text: str, ids: list[str] | None = None) -> str:
         token.attrSet("id", name)
     for token in _all(tokens):
         if token.type == "link_open":
-            token.attrSet("href", linked(token.attrs["href"]))
-    return without_empty_heads(parser.renderer.render(tokens, parser.options, {}))
+            token.attrSet("href", link_pages(token.attrs["href"]))
+    return strip_empty_headers(parser.renderer.render(tokens, parser.options, {}))
 
 
-def linked(text: str) -> str:
+def link_pages(text: str) -> str:
     """Links to notebooks become links to pages, except on other sites."""
     return NOTEBOOK.sub(r"\1.html", text)
 

@@ -1,4 +1,4 @@
-"""A built lesson, an appendix or the glossary as a page."""
+"""Turn a built lesson, an appendix or the glossary into a page."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from authoring.notebook import GENERATED_IDS
 from blocklab_course.i18n import use_language
 
-from .cells import Shown, TextCell, code_cell
+from .cells import Picture, TextCell, code_cell
 from .layout import Book, Place, page
 from .markdown import headings, html, slug
 
@@ -19,11 +19,11 @@ _MINUTES = re.compile(r"about (\d+) minutes|大约需要 (\d+) 分钟")
 
 
 def own_cells(notebook: NotebookNode) -> list[NotebookNode]:
-    """The cells that come from the source, without those that every built notebook gets."""
+    """The cells that come from the source, without generated ones."""
     return [cell for cell in notebook.cells if cell.id not in GENERATED_IDS]
 
 
-def without_title(source: str) -> str:
+def strip_title(source: str) -> str:
     return _TITLE.sub("", source)
 
 
@@ -33,7 +33,7 @@ def heading_ids(english: NotebookNode) -> dict[str, list[str]]:
     for cell in own_cells(english):
         if cell.cell_type == "markdown":
             ids[cell.id] = []
-            for heading in headings(without_title(cell.source)):
+            for heading in headings(strip_title(cell.source)):
                 name = slug(heading.said)
                 seen[name] += 1
                 ids[cell.id].append(f"{name}--{seen[name]}" if seen[name] > 1 else name)
@@ -41,7 +41,7 @@ def heading_ids(english: NotebookNode) -> dict[str, list[str]]:
 
 
 def minutes(lesson: NotebookNode) -> str | None:
-    """The time that the first text asks for."""
+    """The minutes that the first text states."""
     found = _MINUTES.search(own_cells(lesson)[0].source)
     return found and (found[1] or found[2])
 
@@ -51,7 +51,7 @@ def notebook_page(
     place: Place,
     notebook: NotebookNode,
     ids: Mapping[str, list[str]],
-    drawn: Mapping[str, Shown],
+    drawn: Mapping[str, Picture],
     store: Callable[[bytes], str],
     handout: bool,
 ) -> str:
@@ -62,7 +62,7 @@ def notebook_page(
             if cell.cell_type != "markdown":
                 cells.append(code_cell(cell, drawn.get(cell.id), store))
                 continue
-            source = without_title(cell.source)
+            source = strip_title(cell.source)
             cells.append(TextCell(cell.id, Markup(html(source, ids[cell.id]))))
             named = zip(headings(source), ids[cell.id], strict=True)
             contents += [(name, Markup(heading.html)) for heading, name in named if heading.level == 2]

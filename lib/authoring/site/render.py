@@ -1,4 +1,4 @@
-"""Fills in the templates of the site."""
+"""Fill in the templates of the site."""
 
 from typing import Any
 

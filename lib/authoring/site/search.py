@@ -11,19 +11,19 @@ from authoring.lint.markdown import strip_details
 
 from .data_script import data_script
 from .markdown import sections
-from .pages import own_cells, without_title
+from .pages import own_cells, strip_title
 
 Section = tuple[str, str, str]  # id, heading, words
 
 
-def found_in(notebook: NotebookNode, ids: Mapping[str, list[str]]) -> list[Section]:
+def read_sections(notebook: NotebookNode, ids: Mapping[str, list[str]]) -> list[Section]:
     """The sections of a page. The first, before any heading, has neither id nor heading."""
     found: list[Section] = [("", "", "")]
     for cell in own_cells(notebook):
         if cell.cell_type != "markdown":
             continue
         names = iter(ids[cell.id])
-        for heading, said in sections(strip_details(without_title(cell.source))):
+        for heading, said in sections(strip_details(strip_title(cell.source))):
             if heading is None:
                 name, title, before = found.pop()
                 found.append((name, title, f"{before} {said}".strip()))

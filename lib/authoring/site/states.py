@@ -1,4 +1,4 @@
-"""The panels of a lesson for a page without a kernel: an opening picture, and stored states to play."""
+"""Record the panels of a lesson for the site: an opening picture, and states that play without a kernel."""
 
 from collections import Counter
 from contextlib import redirect_stdout

@@ -1,4 +1,4 @@
-"""The states of a panel in all languages, as JSON.
+"""Encode the states of a panel in all languages as JSON.
 
     {"format": 2,
      "spec": {language: what the player has to know},

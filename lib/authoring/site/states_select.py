@@ -1,4 +1,4 @@
-"""Which states of a panel a page stores."""
+"""Select the states of a panel that the site stores."""
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations_with_replacement, count, product, takewhile

@@ -1,4 +1,4 @@
-"""A drawing as an SVG: what a page shows until its panel comes alive, and where scripts do not run."""
+"""Turn a drawing into an SVG, which a page shows before its panel loads and without JavaScript."""
 
 from html import escape
 from math import ceil

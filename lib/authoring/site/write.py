@@ -1,4 +1,4 @@
-"""Write the site: pages in both languages, the states of their panels, one stylesheet and two scripts for all."""
+"""Write the site: pages in both languages, states of the panels, a stylesheet and two scripts."""
 
 import re
 import shutil
@@ -28,16 +28,16 @@ from blocklab_course.panel.canvas import Canvas
 from blocklab_course.panel.live_view import Live, script
 from blocklab_course.session import set_language
 
-from .cells import Shown, image, saved
-from .home import BEST, start_page
-from .layout import Book, Place, entrance
-from .markdown import linked
+from .cells import Picture, image, saved_picture
+from .home import FEATURED, start_page
+from .layout import Book, Place, front_page
+from .markdown import link_pages
 from .pages import heading_ids, notebook_page, own_cells
-from .search import found_in, index
+from .search import index, read_sections
 
 FRONT, MARK = "index.html", "site.js"  # a folder without this script is not a site
 MAP = "lesson_map.linked()"
-HEAVY = 10_000  # bytes, compressed: a heavier picture gets a file of its own
+MAX_INLINE = 10_000  # compressed bytes; a larger picture gets a file of its own
 _COLOUR = re.compile(r"^ *(--bl-[\w-]+: )light-dark\((#\w+), #\w+\);$", re.MULTILINE)
 _EXPORT = re.compile(r"^export (default .*\n)?", re.MULTILINE)
 _ABOUT = re.compile(
@@ -71,49 +71,49 @@ class Folder:
 def write_site(project: Project, path: Path, living: Collection[str]) -> list[Path]:
     """Write the whole site into a folder. Returns its pages.
 
-    living: the lessons, by file name, whose panels are recorded, which takes minutes; the others show pictures.
-    Raises BuildError for a folder that holds something else than a site.
+    living: the lessons, by file name, with interactive panels, which take minutes; the others show pictures.
+    Raises BuildError if the folder holds anything but a site.
     """
-    make_room(path)
+    remove_old_site(path)
     folder, book = Folder(path), Book(project.outlines(), read_address(project))
     folder.put(MARK, _own(MARK))  # first, so that an unfinished site can be replaced
     recorded = record(project, living, path) if living else {}
     best, searched = defaultdict(dict), defaultdict(list)
     for stem in (*(outline.stem for outline in book.outlines), glossary_page.STEM):
-        built = {language: _built(project, language, stem) for language in LANGUAGES}
+        built = {language: _read_built(project, language, stem) for language in LANGUAGES}
         ids = heading_ids(built["en"])
         for language, lesson in built.items():
             place, title = Place(language, f"{stem}.html"), book.title(stem, language)
-            drawn = _drawn(lesson, language, stem, recorded.get(stem, ()), folder)
-            best[language] |= _best(lesson, stem, drawn)
+            drawn = _collect_pictures(lesson, language, stem, recorded.get(stem, ()), folder)
+            best[language] |= _featured(lesson, stem, drawn)
             sheet = handout.has_handout(lesson, language)
             folder.put(
                 f"{language}/{place.file}", notebook_page(book, place, lesson, ids, drawn, folder.picture, sheet)
             )
             if sheet:
                 folder.put(f"{language}/handouts/{place.file}", handout.render_handout(lesson, language, title))
-            searched[language].append((place.file, title, found_in(lesson, ids)))
+            searched[language].append((place.file, title, read_sections(lesson, ids)))
     for language in LANGUAGES:
-        first = _built(project, language, book.outlines[0].stem)
+        first = _read_built(project, language, book.outlines[0].stem)
         folder.put(f"{language}/{FRONT}", start_page(book, language, first, best[language]))
         folder.put(f"search/{language}.js", index(language, searched[language]))
-    folder.put(FRONT, entrance())
+    folder.put(FRONT, front_page())
     folder.put("style.css", style())
     if living:
         folder.put("player.js", player())
     return folder.pages
 
 
-def make_room(path: Path) -> None:
+def remove_old_site(path: Path) -> None:
     """Remove an earlier site. Raises BuildError if the folder holds anything else."""
     if path.is_dir() and any(path.iterdir()) and not (path / MARK).is_file():
-        raise BuildError(f"{path} holds something else than a site: move it away, or name another folder")
+        raise BuildError(f"expected {path} to be empty or to hold a site; move it away, or choose another folder")
     if path.is_dir():
         shutil.rmtree(path)
 
 
 def record(project: Project, living: Collection[str], path: Path) -> dict[str, list]:
-    """The panels of each lesson that has any, as `SitePanel`s. Two lessons at a time."""
+    """Record the panels of the lessons as `SitePanel`s, two lessons at a time."""
     from .states import record_lesson
 
     stems = [stem for stem in living if '"panel"' in project.read(project.source(stem))]
@@ -122,30 +122,32 @@ def record(project: Project, living: Collection[str], path: Path) -> dict[str, l
         return dict(zip(stems, pool.map(record_lesson, sources, repeat(path)), strict=True))
 
 
-def _built(project: Project, language: str, stem: str) -> NotebookNode:
+def _read_built(project: Project, language: str, stem: str) -> NotebookNode:
     path = project.notebook(language, stem)
     return notebook.read(path, project.show(path))
 
 
-def _drawn(lesson: NotebookNode, language: str, stem: str, panels: Iterable, folder: Folder) -> dict[str, Shown]:
+def _collect_pictures(
+    lesson: NotebookNode, language: str, stem: str, panels: Iterable, folder: Folder
+) -> dict[str, Picture]:
     """The picture of each cell: an SVG where it is recorded, else the PNG of the notebook."""
     code = [cell for cell in own_cells(lesson) if cell.cell_type == "code"]
     drawn = {}
     for cell in code:
         for data in (output.data for output in cell.outputs if "image/png" in output.get("data", {})):
-            drawn[cell.id] = saved(data, folder.picture)
+            drawn[cell.id] = saved_picture(data, folder.picture)
             if cell.source == MAP:
-                drawn[cell.id] = chart(language, data["text/html"], drawn[cell.id], bool(panels))
+                drawn[cell.id] = map_picture(language, data["text/html"], drawn[cell.id], bool(panels))
     for panel in panels:
         key, path, still = f"{stem}/{panel.name}", panel.script and f"../{panel.script}", Markup(panel.stills[language])
-        if path is None or len(compress(still.encode())) > HEAVY:
-            still = apart(still, folder)
-        drawn[code[panel.cell].id] = Shown(key, path, still, panel.lines[language])
+        if path is None or len(compress(still.encode())) > MAX_INLINE:
+            still = save_svg(still, folder)
+        drawn[code[panel.cell].id] = Picture(key, path, still, panel.lines[language])
     return drawn
 
 
-def apart(svg: str, folder: Folder) -> Markup:
-    """An SVG in a file of its own, fetched when it comes near, with the colours for light and dark."""
+def save_svg(svg: str, folder: Folder) -> Markup:
+    """Save an SVG to its own file with the colours for light and dark, and return a lazily loaded image."""
     about = _ABOUT.match(svg)
     width, height = about["width"], about["height"]
     colours = f"<style>\n{palette()}:root {{ color-scheme: light dark }}\n</style>"
@@ -154,8 +156,8 @@ def apart(svg: str, folder: Folder) -> Markup:
     return image(src, Markup(about["says"]), width, height, about["sizes"])
 
 
-def chart(language: str, html: str, pixels: Shown, living: bool) -> Shown:
-    """The map of lessons with its links. Where panels are alive it is an SVG, which follows light and dark."""
+def map_picture(language: str, html: str, pixels: Picture, living: bool) -> Picture:
+    """The map of lessons with its links, as an SVG if the lesson's panels are interactive."""
     still = pixels.still
     if living:
         from .svg import picture
@@ -164,14 +166,14 @@ def chart(language: str, html: str, pixels: Shown, living: bool) -> Shown:
             set_language(language)  # sets the font of the language
             canvas = Canvas(SIZE, 1)
             still = picture(canvas, lesson_map(canvas.figure)(), "map-")
-    still = Markup(linked(_IMAGE.sub(lambda _: still, html)))
+    still = Markup(link_pages(_IMAGE.sub(lambda _: still, html)))
     return replace(pixels, still=still, line="")  # the label says it already
 
 
-def _best(lesson: NotebookNode, stem: str, drawn: Mapping[str, Shown]) -> dict[str, Shown]:
+def _featured(lesson: NotebookNode, stem: str, drawn: Mapping[str, Picture]) -> dict[str, Picture]:
     """The pictures of a lesson that the start page shows, by their names there."""
     cells = {cell.source: cell.id for cell in lesson.cells if cell.id in drawn}
-    called = {key: f"{key.partition('/')[2]}.panel()" for key in BEST if key.startswith(f"{stem}/")} | {"map": MAP}
+    called = {key: f"{key.partition('/')[2]}.panel()" for key in FEATURED if key.startswith(f"{stem}/")} | {"map": MAP}
     return {key: drawn[cells[source]] for key, source in called.items() if source in cells}
 
 
