@@ -1,4 +1,4 @@
-"""Jupyter programs of our own on this machine, for the browser tests and the panel bench; the user's stay untouched."""
+"""Start Jupyter servers for browser tests and benchmarks, isolated from the user's settings."""
 
 import json
 import os
@@ -13,8 +13,8 @@ from pathlib import Path
 from threading import Thread
 
 LIB = Path(__file__).parents[1]
-SETTINGS = {  # of JupyterLab, and of Notebook 7, which is made of the same parts
-    "notebook-extension/tracker": {"windowingMode": "none"},  # all cells are in the page, not only those in view
+SETTINGS = {  # of JupyterLab and Notebook 7
+    "notebook-extension/tracker": {"windowingMode": "none"},  # render all cells, not only those in view
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
     "apputils-extension/themes": {"theme": "JupyterLab Light"},
 }
@@ -22,7 +22,7 @@ SETTINGS = {  # of JupyterLab, and of Notebook 7, which is made of the same part
 
 @dataclass(frozen=True)
 class Program:
-    """A Python module that serves notebooks, and the address under which a page shows one of them."""
+    """A Python module that serves notebooks, its options, and the address of a notebook."""
 
     module: str
     options: tuple[str, ...]  # with {port}, {token}, {folder}
@@ -64,12 +64,12 @@ def serve(
     own = {
         "JUPYTER_CONFIG_DIR": home / "config",
         "JUPYTER_DATA_DIR": home / "data",
-        "JUPYTER_PATH": home / "shared",  # looked into before what the environment brings, which is a kernel of its own
+        "JUPYTER_PATH": home / "shared",  # takes precedence over the kernel of the environment
         "JUPYTER_RUNTIME_DIR": home / "runtime",
         "JUPYTERLAB_SETTINGS_DIR": home / "settings",
         "JUPYTERLAB_WORKSPACES_DIR": home / "workspaces",
         "IPYTHONDIR": home / "ipython",
-        "PYTHONPATH": LIB,  # where `kernel` has the package from a wheel, as in Colab's environment, it is this one too
+        "PYTHONPATH": LIB,  # also where the kernel's environment has the package from a wheel
     }
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -86,14 +86,14 @@ def serve(
         encoding="utf-8",
     )
     try:
-        said = []
+        output = []
         for line in server.stdout:
-            said.append(line)
+            output.append(line)
             if "is running at" in line:
                 break
         else:
-            raise RuntimeError(f"{program.module} did not start:\n" + "".join(said[-20:]))
-        # Somebody has to go on reading, or the server stops when the pipe is full.
+            raise RuntimeError(f"{program.module} did not start:\n" + "".join(output[-20:]))
+        # Keep reading, or the server blocks when the pipe is full.
         reader = Thread(target=lambda: [None for _ in server.stdout], daemon=True)
         reader.start()
         yield f"http://127.0.0.1:{port}/{program.address.format(path='{path}', token=token)}"

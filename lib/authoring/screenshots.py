@@ -15,6 +15,7 @@ from blocklab_course.i18n import LANGUAGES
 from . import jupyter_lab
 from .chromium import chromium
 from .font import FAMILY, FONT
+from .jupyter_server import LAB, serve
 from .solved_workspace import save_solutions
 
 ROOT = Path(__file__).parents[2]
@@ -59,7 +60,7 @@ def take_screenshots(folder: Path) -> None:
         for language in LANGUAGES:
             shutil.copytree(ROOT / "notebooks" / language, mine / language)
         save_solutions(mine)
-        with chromium() as browser, jupyter_lab.serve_lab(mine, Path(temporary) / "home") as address:
+        with chromium() as browser, serve(LAB, mine, Path(temporary) / "home") as address:
             for lesson, show in SHOTS.items():
                 for language in LANGUAGES:
                     page = browser.new_page(viewport={"width": 1360, "height": 1000}, device_scale_factor=2)

@@ -150,22 +150,6 @@ def test_duplicate_lesson_number_is_rejected(project, capsys):
     assert wanted in capsys.readouterr().err
 
 
-def test_interrupted_build_keeps_the_old_notebook(project, monkeypatch):
-    path = project.notebook("zh", "01_means")
-    before = path.read_bytes()
-    edit(project.source("01_means"), "一个**词元**", "一个 **词元**")
-    real = type(path).write_bytes
-
-    def stopped(target, data):
-        real(target, data[: len(data) // 2])
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(type(path), "write_bytes", stopped)
-    assert run(project, "build", "--no-execute", "01") == 130
-    assert path.read_bytes() == before
-    assert {path.name for path in path.parent.iterdir()} == {"01_means.ipynb", "02_pictures.ipynb", "glossary.ipynb"}
-
-
 # Links
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from authoring import jupyter_lab
 from authoring.cell_deps import bound_and_read, needed_cells
+from authoring.jupyter_server import LAB, serve
 from authoring.lesson_panels import SOURCES, STAND_INS, run_panels
 from blocklab_course.i18n import LANGUAGES, set_language
 from blocklab_course.panel import Panel
@@ -16,6 +17,7 @@ from blocklab_course.panel.live_view import AHEAD
 
 ROOT = Path(__file__).parents[2]
 STOOD_IN = """
+from authoring.jupyter_server import LAB, serve
 from authoring.lesson_panels import STAND_INS
 globals().update(STAND_INS["{}"])"""
 VIEWPORT = {"width": 1400, "height": 1000}
@@ -72,7 +74,7 @@ def lesson_panels(request) -> dict[tuple[int, str], Panel]:
 
 @pytest.fixture(scope="session")
 def address(notebooks, tmp_path_factory):
-    with jupyter_lab.serve_lab(notebooks, tmp_path_factory.mktemp("home")) as address:
+    with serve(LAB, notebooks, tmp_path_factory.mktemp("home")) as address:
         yield address
 
 

@@ -66,7 +66,7 @@ MOVE_DOWN = """() => {
 }"""
 LIVING = "[role=main] .blocklab-panel:has(.blocklab-picture)"
 IS_AWAY = f"() => !document.querySelector('{LIVING}')?.checkVisibility({{ checkOpacity: true }})"
-HEAR = """() => {  // the places that the page asks for
+HEAR = """() => {  // the states that the page requests
     const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
     window.asked = [];
     kernel.anyMessage.connect((_, { direction, msg }) => {

@@ -95,11 +95,6 @@ def test_dragging_the_slider(panel, page):
     expect(panel.box).to_have_value("10")
 
 
-def test_clicking_a_choice(panel):
-    panel.button("down").click()
-    expect(panel.line).to_have_text("height 3, tilt -2")
-
-
 @pytest.mark.parametrize("key", ["Enter", "Space"])
 def test_keyboard_makes_a_choice(panel, keys, key):
     with keys(panel.button("up")) as button:
@@ -108,10 +103,11 @@ def test_keyboard_makes_a_choice(panel, keys, key):
 
 
 def test_reset_restores_the_defaults(panel):
-    panel.button("up").click()
+    panel.button("down").click()
+    expect(panel.line).to_have_text("height 3, tilt -2")
     panel.box.fill("9")
     panel.box.press("Enter")
-    expect(panel.line).to_have_text("height 9, tilt 2")
+    expect(panel.line).to_have_text("height 9, tilt -2")
     panel.button("Reset").click()
     expect(panel.line).to_have_text(START)
     expect(panel.box).to_have_value("3")
@@ -161,12 +157,6 @@ def test_keyboard_makes_a_prediction(page):
     panel.box.fill("5")
     panel.box.press("Enter")
     expect(panel.line).to_have_text("height 5, tilt None")
-
-
-def test_notebooks_have_no_slow_cells(notebooks):
-    """On a busy machine a slow cell would exceed the timeout."""
-    slow = [file.name for file in notebooks.glob("*.ipynb") if '"slow"' in file.read_text("utf-8")]
-    assert slow == []
 
 
 def test_every_slider_of_a_lesson_moves_its_picture(lesson):

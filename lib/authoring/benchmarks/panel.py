@@ -15,6 +15,7 @@ from playwright.sync_api import Page
 
 from authoring import jupyter_lab
 from authoring.chromium import chromium
+from authoring.jupyter_server import LAB, serve
 
 TINY = {"rounds": 1, "warm_up": 1, "drag": 3, "first_touch": 0.3, "round_trips": (0.01,)}
 FAR = 0.15  # seconds of a round trip to another continent
@@ -187,7 +188,7 @@ def session(round_trip: float, **sizes: float) -> dict[str, dict[str, float]]:
         root = Path(folder)
         first = BEGIN.format(last=LAST) + "\n\n" + getsource(picture)
         jupyter_lab.write_notebook(root / "bench" / "bench.ipynb", [first, *VARIANTS.values()])
-        with jupyter_lab.serve_lab(root / "bench", root / "home") as address, chromium() as browser:
+        with serve(LAB, root / "bench", root / "home") as address, chromium() as browser:
             page = browser.new_page(viewport={"width": 1400, "height": 900})
             page.set_default_timeout(120_000)
             if round_trip:
