@@ -45,14 +45,14 @@ FUSED = [  # file, old, new
 
 
 def copy_project(folder: Path) -> None:
-    """The package at the root, where mutmut wants it, and the tests beside it."""
+    """Copy the package to the root of `folder`, where mutmut expects it, with the tests next to it."""
     for source in (PACKAGE, TESTS):
         shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", folder)
 
 
 def mutate(module: str, folder: Path) -> tuple[int, list[str]]:
-    """How many mutants of a module there are, and the survivors with their diffs."""
+    """The number of mutants of a module, and the survivors with their diffs."""
     copy_project(folder)
     patterns = f"kernels/test_{module.strip('_')}*.py", "kernels/test_wrong_inputs.py"
     tests = [f"tests/kernels/{path.name}" for pattern in patterns for path in sorted(TESTS.glob(pattern))]

@@ -247,12 +247,11 @@ def test_check_reports_an_outdated_or_missing_readme_table(project):
 def test_address_updates_all_files_and_keeps_outputs(project):
     before = files(project)
     assert run(project, "address", "https://github.com/ada/lessons.git") == 0
-    clone = b"git clone https://github.com/"  # a page's own words are left alone
+    clone = b"git clone https://github.com/"  # other text of a page stays as it is
     for path, new in files(project).items():
-        stamped = (
-            before[path].replace(b"carol/demo", b"ada/lessons").replace(clone + b"ada/lessons", clone + b"carol/demo")
-        )
-        assert new == (before[path] if "source" in path.parts else stamped), path
+        expected = before[path].replace(b"carol/demo", b"ada/lessons")
+        expected = expected.replace(clone + b"ada/lessons", clone + b"carol/demo")
+        assert new == (before[path] if "source" in path.parts else expected), path
     assert found(project) == []
 
 
@@ -272,13 +271,13 @@ def test_notebooks_without_an_address_install_nothing(project):
     assert run(project, "build", "--no-execute") == 0
     for path in project.root.glob("notebooks/*/*.ipynb"):
         assert not re.search(r"colab\.research|%pip|git\+|YOUR_NAME|\.invalid", path.read_text("utf-8"))
-    said = {"en": "its owner runs `make address URL=…` once.", "zh": "请分享它的人运行一次 `make address URL=…`。"}
-    for language, line in said.items():
+    lines = {"en": "its owner runs `make address URL=…` once.", "zh": "请分享它的人运行一次 `make address URL=…`。"}
+    for language, line in lines.items():
         source = cells(project, language)["setup"].source
         for there in ({"google.colab"}, set()):
-            told = run_cell(source, there, project.root)
-            assert line in told
-            assert "\n" not in told
+            message = run_cell(source, there, project.root)
+            assert line in message
+            assert "\n" not in message
         assert run_cell(source, {"google.colab", "blocklab"}, project.root) == language  # the reader has installed it
     assert found(project) == []
     assert run(project, "address", "https://github.com/carol/demo") == 0
@@ -313,11 +312,13 @@ def test_colab_installs_each_missing_package_by_itself(project):
 
 def test_off_colab_uses_the_project_and_installs_nothing(project):
     source = cells(project, "zh")["setup"].source
-    told = run_cell(source, set(), project.root, [WHEEL, REPOSITORY])
-    assert told.startswith("没有找到软件包 blocklab。请在新单元格里运行 %pip install git+https://github.com/carol/demo")
+    message = run_cell(source, set(), project.root, [WHEEL, REPOSITORY])
+    assert message.startswith(
+        "没有找到软件包 blocklab。请在新单元格里运行 %pip install git+https://github.com/carol/demo"
+    )
     here = project.root / "lib" / "blocklab"
     here.mkdir(parents=True)
-    assert run_cell(source, set(), project.root) == told  # a folder that holds no package
+    assert run_cell(source, set(), project.root) == message  # a folder without a package
     (here / "__init__.py").touch()
     for there in (set(), {"blocklab"}, {"blocklab", "google.colab", *BESIDE}):  # also before an installed package
         assert run_cell(source, there, project.root) == f"zh {here.parent.resolve()}"

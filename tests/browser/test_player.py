@@ -807,8 +807,8 @@ def test_drag_continues_when_handles_change(page, steps):
     x, y = place["x"] + 20, place["y"] + 5
     page.mouse.move(x, y)
     page.mouse.down()
-    for told, up, push in steps:
-        kernel(page, handles=told)
+    for handles, up, push in steps:
+        kernel(page, handles=handles)
         page.mouse.move(x, y - up)
         expect(line(page)).to_have_text(f"push {push}, at {push + 10},0,0,1")
     page.mouse.up()

@@ -38,7 +38,7 @@ WIDGETS_ARE_LOOKED_FOR = """() => {
 
 @pytest.fixture(scope="session")
 def copied(notebooks, tmp_path_factory):
-    """A lesson in both languages, copied as `make lab` copies it."""
+    """A lesson in both languages, copied as by `make lab`."""
     root = tmp_path_factory.mktemp("project")
     for language in LANGUAGES:
         (root / "notebooks" / language).mkdir(parents=True)
@@ -49,7 +49,7 @@ def copied(notebooks, tmp_path_factory):
 
 @pytest.fixture(scope="session", params=ALSO_IN_CHINESE)
 def ran(request, desk, address, copied):
-    """A language, and the lesson's file in it, run and saved, its kernel shut down."""
+    """A language and the lesson's file in it, after running, saving and shutting down the kernel."""
     language = request.param
     jupyter_lab.close_all(desk)
     jupyter_lab.open_notebook(desk, address, f"my/{language}/{LESSON}")
