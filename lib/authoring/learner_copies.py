@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from blocklab_course.workspace.folder import PREDICTIONS_FILE, SOLUTIONS_FOLDER
 from blocklab_course.gradebook.submissions import exercises
 from blocklab_course.i18n import LANGUAGES, Text
 from blocklab_course.workspace.files import atomic_write
+from blocklab_course.workspace.folder import PREDICTIONS_FILE, SOLUTIONS_FOLDER
 
 from .hidden_outputs import remove_hidden
 from .problem import BuildError

@@ -65,7 +65,7 @@ REASONS = {
 
 UNKNOWN_SOLUTION = Text(
     en="There is no saved exercise {name!r}. Expected one of: {names}",
-    zh="没有名为 {name!r} 的代码块。全部代码块：{names}",
+    zh="{name!r} 不是会保存解答的练习。可用的名称：{names}",
 )
 NOT_LOADED = Text(en="{file}: {why}; continuing without it", zh="{file}：{why}；先不用它")
 NOT_TEXT = Text(en="the file is not UTF-8 text", zh="文字编码不是 UTF-8")
