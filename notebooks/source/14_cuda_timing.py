@@ -253,7 +253,7 @@ norms = Text(
     en="norms, {} bytes a number: {:.0f} µs per 1000 tokens", zh="归一化层，每个数 {} 字节：每 1000 个词元 {:.0f} µs"
 )
 for way in ("llama", "fused"):
-    size = bytes_per_number("rms_norm", torch.bfloat16, way=way)
+    size = bytes_per_number("rms_norm", torch.bfloat16, variant=way)
     print(norms.format(size, 1e9 * numbers * size / 3350e9))
 products = Text(en="products with the weights: {:.0f} µs", zh="与权重的矩阵乘法：{:.0f} µs")
 print(products.format(1e9 * 2 * weights / 989e12))

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from blocklab_course.benchmarking.attention_bytes import ATTENTION, attention_cost
+from blocklab_course.benchmarking.attention_bytes import ATTENTION_STEPS, attention_cost
 
 HALF, SINGLE = torch.bfloat16, torch.float32
 USUAL = {"length": 4096, "head_dim": 128, "heads": 32, "dtype": HALF}
@@ -11,7 +11,7 @@ FEWEST, SCORES = 134_217_728, 2**30  # q, k, v and o together, 4 · 4096 · 32 �
 
 
 @pytest.mark.parametrize(
-    ("way", "scores", "moved", "times"),
+    ("variant", "scores", "moved", "times"),
     [
         ("fused", None, FEWEST, 1),
         ("plain", None, FEWEST + 4 * SCORES, 33),
@@ -20,19 +20,19 @@ FEWEST, SCORES = 134_217_728, 2**30  # q, k, v and o together, 4 · 4096 · 32 �
         ("fused", SINGLE, FEWEST, 1),
     ],
 )
-def test_bytes_are_those_counted_by_hand(way, scores, moved, times):
-    cost = attention_cost(**USUAL, way=way, scores=scores)
+def test_bytes_are_those_counted_by_hand(variant, scores, moved, times):
+    cost = attention_cost(**USUAL, variant=variant, scores=scores)
     assert cost.moved == moved == times * FEWEST
     assert cost.flops == 4 * 4096**2 * 128 * 32 == 274_877_906_944
 
 
 def test_plain_passes_move_4_43_gigabytes():
-    assert round(attention_cost(**USUAL, way="plain").moved / 1e9, 2) == 4.43
-    assert round(attention_cost(**USUAL, way="eager").moved / 1e9, 2) == 8.72
+    assert round(attention_cost(**USUAL, variant="plain").moved / 1e9, 2) == 4.43
+    assert round(attention_cost(**USUAL, variant="eager").moved / 1e9, 2) == 8.72
 
 
 def test_one_read_makes_arithmetic_the_limit():
-    plain, fused = (attention_cost(**USUAL, way=way) for way in ("plain", "fused"))
+    plain, fused = (attention_cost(**USUAL, variant=variant) for variant in ("plain", "fused"))
     assert (round(plain.intensity), fused.intensity) == (62, 2048)
     roof = 4.3e12, 780e12  # bytes and operations a second
     by_bytes, by_arithmetic = (1e3 * seconds for seconds in plain.bounds(*roof))
@@ -45,14 +45,14 @@ def test_one_read_makes_arithmetic_the_limit():
 @pytest.mark.parametrize("heads", [1, 5])
 @pytest.mark.parametrize(("length", "head_dim"), [(256, 64), (4096, 128), (100, 7), (3, 50)])
 def test_three_kernels_move_one_and_length_over_head_dim_times_as_much(length, head_dim, heads, dtype):
-    plain, fused = (attention_cost(length, head_dim, heads, dtype, way) for way in ("plain", "fused"))
+    plain, fused = (attention_cost(length, head_dim, heads, dtype, variant) for variant in ("plain", "fused"))
     assert plain.moved / fused.moved == pytest.approx(1 + length / head_dim)
     assert plain.flops == fused.flops
     assert fused.intensity == pytest.approx(length / dtype.itemsize)
 
 
 def test_every_tensor_between_two_kernels_is_written_before_it_is_read():
-    for steps in ATTENTION.values():
+    for steps in ATTENTION_STEPS.values():
         there = set("qkv")
         for step in steps:
             assert set(step.reads) <= there
@@ -63,7 +63,7 @@ def test_every_tensor_between_two_kernels_is_written_before_it_is_read():
 @pytest.mark.parametrize(
     ("wrong", "error", "words"),
     [
-        ({"way": "flash"}, ValueError, "wants a way among fused, plain, eager, got 'flash'"),
+        ({"variant": "flash"}, ValueError, "wants a variant among fused, plain, eager, got 'flash'"),
         ({"length": 0}, ValueError, "length"),
         ({"heads": 0}, ValueError, "heads"),
         ({"head_dim": 64.0}, TypeError, "head_dim"),

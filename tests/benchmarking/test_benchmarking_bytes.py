@@ -61,10 +61,10 @@ TYPES["llama_rms_norm"] = [HALF, SINGLE]  # float32 is where it goes, whatever c
 @pytest.mark.parametrize("shape", [(3, 5), (7, 2)], ids=str)
 @pytest.mark.parametrize(("name", "dtype"), [(name, dtype) for name in TYPES for dtype in TYPES[name]], ids=str)
 def test_steps_of_torch_move_what_the_table_says(name, shape, dtype):
-    op, way = ROWS[name]
+    op, variant = ROWS[name]
     found = counted(name, shape, dtype)
-    for direction in [direction for *row, direction in TRAFFIC if row == [op, way]]:
-        assert bytes_moved(op, shape, dtype, direction, way) == found[direction], direction
+    for direction in [direction for *row, direction in TRAFFIC if row == [op, variant]]:
+        assert bytes_moved(op, shape, dtype, direction, variant) == found[direction], direction
 
 
 def by_hand(op, rows, width, s):
@@ -88,7 +88,7 @@ def test_the_fewest_bytes_by_hand(op, dtype):
 
 
 @pytest.mark.parametrize(
-    ("op", "way", "forward", "backward"),
+    ("op", "variant", "forward", "backward"),
     [
         ("layer_norm", "fused", 4, 6),
         ("rms_norm", "fused", 4, 6),
@@ -103,14 +103,14 @@ def test_the_fewest_bytes_by_hand(op, dtype):
         ("rms_norm", "llama", 36, None),
     ],
 )
-def test_bytes_per_number_in_bfloat16(op, way, forward, backward):
-    assert bytes_per_number(op, HALF, way=way) == forward
+def test_bytes_per_number_in_bfloat16(op, variant, forward, backward):
+    assert bytes_per_number(op, HALF, variant=variant) == forward
     if backward is not None:
-        assert bytes_per_number(op, HALF, "backward", way) == backward
+        assert bytes_per_number(op, HALF, "backward", variant) == backward
 
 
 def test_every_row_has_its_reason():
-    assert {(op, way) for op, way, _ in TRAFFIC} >= set(ROWS.values())
+    assert {(op, variant) for op, variant, _ in TRAFFIC} >= set(ROWS.values())
     rows = TRAFFIC.values()
     assert all(row.why and row.steps for row in rows)
     assert all(set(step.reads + step.writes) <= set("MWvVrR") and step.formula for row in rows for step in row.steps)
@@ -128,8 +128,8 @@ def test_an_unknown_row_is_refused():
         bytes_moved("softmax", (2, 3), HALF)
     with pytest.raises(ValueError, match="a direction of swiglu, fused, among forward, backward, got 'sideways'"):
         traffic("swiglu", "sideways")
-    with pytest.raises(ValueError, match="a way of swiglu among fused, eager, got 'llama'"):
-        traffic("swiglu", way="llama")
+    with pytest.raises(ValueError, match="a variant of swiglu among fused, eager, got 'llama'"):
+        traffic("swiglu", variant="llama")
     with pytest.raises(ValueError, match="a direction of rms_norm, llama, among forward, got 'backward'"):
         bytes_per_number("rms_norm", HALF, "backward", "llama")
     with pytest.raises(ValueError, match="at least one axis"):

@@ -19,15 +19,15 @@ from blocklab_course.benchmarking import (
     no_synchronize,
     zeros_for_numbers,
 )
-from blocklab_course.benchmarking.recorder import Plan, record
 from blocklab_course.benchmarking.recording import read
+from blocklab_course.benchmarking.suite import Plan, record
 from lesson_functions import function_of
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="wants a CUDA device")
 
 ROWS, WIDTH = 8192, 4096
-HALF = environment.half_type("cuda") if torch.cuda.is_available() else None
-ROOFS = Peaks(1e15, 1e15)  # none is passed
+HALF = environment.half_dtype("cuda") if torch.cuda.is_available() else None
+PEAKS = Peaks(1e15, 1e15)  # none is passed
 
 
 def inputs(*gradient):
@@ -35,7 +35,7 @@ def inputs(*gradient):
     return lambda: [torch.randn(shape, dtype=HALF, device="cuda") for shape in shapes]
 
 
-def arms():
+def functions():
     compiled = torch.compile(eager.rms_norm, fullgraph=True, dynamic=False)
     return {
         "torch": lambda x, weight: F.rms_norm(x, (WIDTH,), weight, 1e-6),
@@ -49,9 +49,9 @@ def arms():
 def test_every_arm_becomes_a_graph(direction):
     make = inputs(*[(ROWS, WIDTH)] if direction == "backward" else [])
     moved = bytes_moved("rms_norm", (ROWS, WIDTH), HALF, direction)
-    result = measure(arms(), make, direction, moved=moved, rounds=3, roofs=ROOFS)
+    result = measure(functions(), make, direction, moved=moved, rounds=3, peaks=PEAKS)
     for timing in (*result.timings, result.noise):
-        assert timing.how.startswith("CUDA events around a graph of ")
+        assert timing.method.startswith("CUDA events around a graph of ")
         assert timing.bandwidth > 0
     assert result.copies * result.input_bytes > environment.cache_bytes("cuda")
     assert result.provenance["cuda"] == torch.version.cuda
@@ -61,9 +61,9 @@ def test_what_cannot_be_captured_is_launched_and_the_rest_goes_on():
     def waits(x, weight):
         return x * weight.sum().item()
 
-    result = measure({"waits": waits, "torch": lambda x, w: x * w}, inputs(), rounds=2, roofs=ROOFS)
-    assert "no graph: called a synchronizing CUDA operation" in result["waits"].how
-    assert result["torch"].how.startswith("CUDA events around a graph of ")
+    result = measure({"waits": waits, "torch": lambda x, w: x * w}, inputs(), rounds=2, peaks=PEAKS)
+    assert "no graph: called a synchronizing CUDA operation" in result["waits"].method
+    assert result["torch"].method.startswith("CUDA events around a graph of ")
     assert torch.ones(3, device="cuda").sum().item() == 3
 
 
@@ -79,14 +79,14 @@ def test_the_watch_of_the_lesson_says_what_measure_says(watch_of_the_lesson):
     make = inputs()
     copies = [make() for _ in range(8)]
     assert sum(x.nbytes for x, _ in copies) > environment.cache_bytes("cuda")
-    rms_norm = arms()["torch"]
-    measured = measure({"torch": rms_norm}, make, rounds=5, roofs=ROOFS)["torch"].time.median
+    rms_norm = functions()["torch"]
+    measured = measure({"torch": rms_norm}, make, rounds=5, peaks=PEAKS)["torch"].time.median
     assert watch_of_the_lesson(rms_norm, copies) == pytest.approx(measured, rel=0.15)
 
 
 def test_the_watch_of_the_lesson_leaves_out_what_python_takes_to_start_a_kernel(watch_of_the_lesson):
     copies = [[torch.randn(16, WIDTH, dtype=HALF, device="cuda"), torch.ones(WIDTH, dtype=HALF, device="cuda")]] * 50
-    rms_norm = arms()["torch"]
+    rms_norm = functions()["torch"]
 
     def from_idle_to_idle(x, weight):
         torch.cuda.synchronize()
@@ -100,21 +100,21 @@ def test_the_watch_of_the_lesson_leaves_out_what_python_takes_to_start_a_kernel(
 
 
 def test_roofs_of_a_gpu():
-    roofs = measure_peaks("cuda", rounds=3)
-    assert 1e11 < roofs.copy < 1e14
-    assert 1e12 < roofs.matmul < 1e16
+    peaks = measure_peaks("cuda", rounds=3)
+    assert 1e11 < peaks.copy < 1e14
+    assert 1e12 < peaks.matmul < 1e16
 
 
 def test_the_lies_that_want_a_gpu():
     make = inputs()
     x, weight = make()
-    for lie in (
+    for pitfall in (
         no_synchronize(eager.rms_norm, x, weight),
         zeros_for_numbers(lambda x, weight: x.T @ x, x, weight),
         cache_resident(eager.rms_norm, make),
     ):
-        assert lie.said > 0
-        assert lie.true > 0
+        assert pitfall.measured > 0
+        assert pitfall.actual > 0
 
 
 def test_a_recording_on_a_gpu(tmp_path):

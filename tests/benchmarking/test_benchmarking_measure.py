@@ -1,4 +1,4 @@
-"""The stopwatch's logic, with watches that tell what they are told to: no test here depends on how fast anything is."""
+"""The stopwatch's logic, with timers that tell what they are told to: no test here depends on how fast anything is."""
 
 import itertools
 import time
@@ -8,13 +8,13 @@ import torch
 from torch.testing import assert_close
 
 from blocklab_course.benchmarking import Peaks, environment, measure, measure_peaks, measurement, prepare, timers
-from blocklab_course.benchmarking.measurement import ABOVE, CACHED, rotated, spread
+from blocklab_course.benchmarking.measurement import FASTER_THAN_COPY, FITS_IN_CACHE, rotate, spread
 from blocklab_course.benchmarking.timers import CpuTimer, CudaTimer, Rotation
 
-ROOFS = Peaks(copy=100e9, matmul=1e12)
+PEAKS = Peaks(copy=100e9, matmul=1e12)
 
 
-class FakeWatches:
+class FakeTimers:
     """Watches that say given seconds, and a log of which one was asked when."""
 
     def __init__(self, *seconds):
@@ -27,9 +27,9 @@ class FakeWatches:
         times = itertools.cycle(given if isinstance(given, list) else [given])
 
         class Fake:
-            how = f"fake {number}"
+            method = f"fake {number}"
 
-            def lap(_):
+            def seconds_per_call(_):
                 self.log.append(number)
                 return next(times)
 
@@ -41,11 +41,11 @@ def ones(megabytes=1):
 
 
 def timed(*seconds, **options):
-    """measure, of as many arms as there are seconds but for the last, which the first arm's second part gets."""
-    watches = FakeWatches(*seconds)
-    arms = dict.fromkeys("abcdefg"[: len(seconds) - 1], torch.neg)
-    options = {"rounds": 6, "warm_up": 0, "roofs": ROOFS, "make_inputs": ones()} | options
-    return measure(arms, start_watch=watches, **options), watches
+    """Call `measure` with one function for each given time; the last time is the noise of the first function."""
+    timers = FakeTimers(*seconds)
+    functions = dict.fromkeys("abcdefg"[: len(seconds) - 1], torch.neg)
+    options = {"rounds": 6, "warm_up": 0, "peaks": PEAKS, "make_inputs": ones()} | options
+    return measure(functions, make_timer=timers, **options), timers
 
 
 @pytest.fixture(autouse=True)
@@ -57,19 +57,19 @@ def _small_cache(monkeypatch):
 
 
 def test_every_round_starts_one_arm_later():
-    assert list(rotated("abc", 4)) == [list("abc"), list("bca"), list("cab"), list("abc")]
+    assert list(rotate("abc", 4)) == [list("abc"), list("bca"), list("cab"), list("abc")]
 
 
 def test_arms_take_turns_and_the_first_takes_part_twice():
-    _, watches = timed(1.0, 2.0, 1.0, rounds=3)
-    assert watches.log == [0, 1, 2, 1, 2, 0, 2, 0, 1]
+    _, timers = timed(1.0, 2.0, 1.0, rounds=3)
+    assert timers.log == [0, 1, 2, 1, 2, 0, 2, 0, 1]
 
 
 def test_the_noise_is_that_of_the_first_arm():
-    watches = FakeWatches(1.0, 1.0, 1.0)
-    arms = {"a": torch.neg, "b": torch.exp}
-    measure(arms, ones(), rounds=2, warm_up=0, roofs=ROOFS, start_watch=watches)
-    assert [calls[0]()[0].item() for calls in watches.calls] == pytest.approx([-1, 2.718282, -1])
+    timers = FakeTimers(1.0, 1.0, 1.0)
+    functions = {"a": torch.neg, "b": torch.exp}
+    measure(functions, ones(), rounds=2, warm_up=0, peaks=PEAKS, make_timer=timers)
+    assert [calls[0]()[0].item() for calls in timers.calls] == pytest.approx([-1, 2.718282, -1])
 
 
 def test_a_cpu_uses_the_threads_asked_for(monkeypatch):
@@ -77,23 +77,23 @@ def test_a_cpu_uses_the_threads_asked_for(monkeypatch):
     monkeypatch.setattr(
         measurement, "CpuTimer", lambda calls, threads: seen.append(threads) or CpuTimer(calls, threads)
     )
-    result = measure({"a": torch.neg}, ones(), rounds=2, warm_up=0, roofs=ROOFS, threads=2)
+    result = measure({"a": torch.neg}, ones(), rounds=2, warm_up=0, peaks=PEAKS, threads=2)
     assert seen == [2, 2]
     assert result.provenance["threads"] == "2"
-    assert result["a"].how.endswith("2 threads")
+    assert result["a"].method.endswith("2 threads")
 
 
 def test_each_arm_runs_on_every_copy_of_the_inputs():
-    _, watches = timed(1.0, 2.0, 1.0)
-    assert [len(calls) for calls in watches.calls] == [4, 4, 4]
-    assert_close(watches.calls[1][2](), -torch.ones(250_000))
+    _, timers = timed(1.0, 2.0, 1.0)
+    assert [len(calls) for calls in timers.calls] == [4, 4, 4]
+    assert_close(timers.calls[1][2](), -torch.ones(250_000))
 
 
 def test_warm_up_lasts_as_long_as_asked(monkeypatch):
     clock = itertools.count(0.0, 0.1)
     monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
-    _, watches = timed(1.0, 1.0, warm_up=0.45, rounds=2)
-    assert watches.log == [0, 1] * 4 + [0, 1, 1, 0]
+    _, timers = timed(1.0, 1.0, warm_up=0.45, rounds=2)
+    assert timers.log == [0, 1] * 4 + [0, 1, 1, 0]
 
 
 # Numbers
@@ -131,12 +131,12 @@ def test_rates_come_from_the_median():
 # Roofs and caches
 
 
-@pytest.mark.parametrize(("gigabytes", "mark"), [(102, ""), (104, ABOVE)])
+@pytest.mark.parametrize(("gigabytes", "mark"), [(102, ""), (104, FASTER_THAN_COPY)])
 def test_what_is_faster_than_memory_is_no_number_of_memory(gigabytes, mark):
     result, _ = timed(1.0, 1.0, moved=gigabytes * 10**9)
     assert result["a"].mark == result.noise.mark == mark
     assert (result["a"].bandwidth is None) == bool(mark)
-    assert (ABOVE in str(result)) == bool(mark)
+    assert (FASTER_THAN_COPY in str(result)) == bool(mark)
     assert (f"{gigabytes}.0" in str(result)) != bool(mark)
 
 
@@ -144,36 +144,36 @@ def test_what_is_faster_than_memory_is_no_number_of_memory(gigabytes, mark):
 def test_inputs_in_turn_exceed_the_cache(megabytes, copies):
     result, _ = timed(1.0, 1.0, make_inputs=ones(megabytes))
     assert result.copies == copies
-    assert result.copies * result.input_bytes >= measurement.COVER * environment.cache_bytes("cpu")
+    assert result.copies * result.input_bytes >= measurement.CACHE_MULTIPLE * environment.cache_bytes("cpu")
     assert result["a"].mark == ""
 
 
 def test_inputs_that_cannot_exceed_it_are_marked():
     result, _ = timed(1.0, 1.0, make_inputs=lambda: (torch.ones(10),), moved=80)
-    assert result.copies == measurement.MOST_COPIES
-    assert result["a"].mark == CACHED
+    assert result.copies == measurement.MAX_COPIES
+    assert result["a"].mark == FITS_IN_CACHE
     assert result["a"].bandwidth is None
 
 
 def test_copies_hold_other_numbers():
     made = itertools.count()
-    _, watches = timed(1.0, 1.0, make_inputs=lambda: (torch.full((250_000,), float(next(made))),))
-    assert [call()[0].item() for call in watches.calls[0]] == [0, -1, -2, -3]
+    _, timers = timed(1.0, 1.0, make_inputs=lambda: (torch.full((250_000,), float(next(made))),))
+    assert [call()[0].item() for call in timers.calls[0]] == [0, -1, -2, -3]
 
 
 def test_roofs_are_bytes_and_flops_of_the_median():
-    watches = FakeWatches([0.001, 0.002, 0.003], 0.5)
-    roofs = measure_peaks("cpu", rounds=3, warm_up=0, start_watch=watches)
-    numbers = measurement.COVER * 1_000_000 // 4
-    assert roofs.copy == pytest.approx(2 * 4 * numbers / 0.002)
-    assert roofs.matmul == pytest.approx(2 * 1024**3 / 0.5)
-    assert watches.calls[0][0]().numel() == numbers
+    timers = FakeTimers([0.001, 0.002, 0.003], 0.5)
+    peaks = measure_peaks("cpu", rounds=3, warm_up=0, make_timer=timers)
+    numbers = measurement.CACHE_MULTIPLE * 1_000_000 // 4
+    assert peaks.copy == pytest.approx(2 * 4 * numbers / 0.002)
+    assert peaks.matmul == pytest.approx(2 * 1024**3 / 0.5)
+    assert timers.calls[0][0]().numel() == numbers
 
 
 def test_roofs_are_measured_unless_given(monkeypatch):
     monkeypatch.setattr(measurement, "measure_peaks", lambda device, threads: Peaks(7.0, 8.0))
-    result, _ = timed(1.0, 1.0, roofs=None)
-    assert result.roofs == Peaks(7.0, 8.0)
+    result, _ = timed(1.0, 1.0, peaks=None)
+    assert result.peaks == Peaks(7.0, 8.0)
 
 
 # The calls that are timed
@@ -210,7 +210,7 @@ def test_direction_is_one_of_two():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"arms": {}}, "at least one arm"),
+        ({"functions": {}}, "at least one function"),
         ({"make_inputs": lambda: ()}, "tuple of tensors, got tuple"),
         ({"make_inputs": lambda: (1, 2)}, "tuple of tensors"),
         ({"rounds": 1}, "rounds to be at least 2, got 1"),
@@ -218,12 +218,12 @@ def test_direction_is_one_of_two():
 )
 def test_measure_says_what_it_wants(change, message):
     with pytest.raises(ValueError, match=message):
-        measure(**{"arms": {"a": torch.neg}, "make_inputs": ones(), "roofs": ROOFS} | change)
+        measure(**{"functions": {"a": torch.neg}, "make_inputs": ones(), "peaks": PEAKS} | change)
 
 
 def test_an_unknown_arm_is_named():
     result, _ = timed(1.0, 2.0, 1.0)
-    with pytest.raises(KeyError, match="no arm 'c', only a, b"):
+    with pytest.raises(KeyError, match="expected one of a, b, got 'c'"):
         result["c"]
 
 
@@ -252,13 +252,13 @@ def two_threads():
 def test_cpu_watch_runs_every_call_with_the_threads_it_states():
     seen = []
     calls = [lambda i=i: seen.append((i, torch.get_num_threads())) for i in range(5)]
-    watch = CpuTimer(calls, threads=1)
+    timer = CpuTimer(calls, threads=1)
     seen.clear()
-    assert watch.lap() > 0
+    assert timer.seconds_per_call() > 0
     assert {i for i, _ in seen} == set(range(5))
     assert {threads for _, threads in seen} == {1}
     assert torch.get_num_threads() == 2
-    assert watch.how == "Timer.timeit around 5 calls, 1 thread"
+    assert timer.method == "Timer.timeit around 5 calls, 1 thread"
 
 
 class FakeCuda:
@@ -271,11 +271,11 @@ class FakeCuda:
         monkeypatch.setattr(torch.cuda, "Event", lambda enable_timing: self.Event(self))
         monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
 
-        def capture(cuda_watch, _pool):
+        def capture(cuda_timer, _pool):
             if capture_fails:
                 raise RuntimeError("operation not permitted when stream is capturing\nand much more")
-            self.captured = cuda_watch._number
-            return type("Graph", (), {"replay": lambda _: cuda_watch._one_by_one(cuda_watch._number)})()
+            self.captured = cuda_timer._number
+            return type("Graph", (), {"replay": lambda _: cuda_timer._one_by_one(cuda_timer._number)})()
 
         monkeypatch.setattr(CudaTimer, "_capture", capture)
 
@@ -299,19 +299,19 @@ class FakeCuda:
 
 def test_a_lap_on_a_gpu_is_a_graph_that_lasts_long_enough(monkeypatch):
     cuda = FakeCuda(monkeypatch)
-    cuda_watch = CudaTimer([cuda.call] * 3)
+    cuda_timer = CudaTimer([cuda.call] * 3)
     assert cuda.captured == 42  # 3 calls of 0.1 ms: 14 turns until 4 ms are over
-    assert cuda_watch.how == "CUDA events around a graph of 42 calls"
+    assert cuda_timer.method == "CUDA events around a graph of 42 calls"
     cuda.calls = 0
-    assert cuda_watch.lap() == pytest.approx(1e-4)
+    assert cuda_timer.seconds_per_call() == pytest.approx(1e-4)
     assert cuda.calls == 84  # once untimed
 
 
 def test_without_a_graph_the_reason_is_said(monkeypatch):
     cuda = FakeCuda(monkeypatch, capture_fails=True)
-    cuda_watch = CudaTimer([cuda.call] * 2)
-    assert cuda_watch.how.endswith("no graph: operation not permitted when stream is capturing")
-    assert cuda_watch.lap() == pytest.approx(1e-4)
+    cuda_timer = CudaTimer([cuda.call] * 2)
+    assert cuda_timer.method.endswith("no graph: operation not permitted when stream is capturing")
+    assert cuda_timer.seconds_per_call() == pytest.approx(1e-4)
 
 
 @pytest.mark.parametrize("waits", [False, True])
@@ -326,9 +326,9 @@ def test_a_call_that_waits_is_not_captured(monkeypatch, waits):
 
     if waits:
         with pytest.raises(RuntimeError, match="synchronizing"):
-            timers.check_no_wait(call)
+            timers.check_no_synchronization(call)
     else:
-        timers.check_no_wait(call)
+        timers.check_no_synchronization(call)
     assert modes == ["error", "default"]
 
 

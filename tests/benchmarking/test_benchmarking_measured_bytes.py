@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from blocklab_course.benchmarking import Peaks, measured_bytes, measurement, read_recordings
-from blocklab_course.benchmarking.measured_bytes import Key, from_recording, measured_here, shipped_recording
+from blocklab_course.benchmarking.measured_bytes import Key, from_recording, measure_here, shipped_recording
 from blocklab_course.benchmarking.recording import PROVENANCE, Recording, TimedRow
 
 SAID = dict.fromkeys(PROVENANCE, "x") | {"device": "made up"}
@@ -61,15 +61,15 @@ def test_a_gpu_comes_before_a_cpu(monkeypatch):
 
 def test_one_recording_comes_with_the_package_and_is_complete():
     assert shipped_recording() in read_recordings()
-    assert {key.arm for key in from_recording(shipped_recording()).bytes} >= {"torch", "eager", "compiled"}
+    assert {key.implementation for key in from_recording(shipped_recording()).bytes} >= {"torch", "eager", "compiled"}
     assert {row.mark for row in shipped_recording().rows} == {""}
     assert shipped_recording().left_out == []
 
 
 def test_this_machine_is_measured_in_the_same_unit(monkeypatch):
-    # a copy of four times a large cache takes longer than all the rest; `test_timing_measure` sees to the roofs
+    # a copy of four times a large cache takes longer than all the rest; `test_timing_measure` sees to the peaks
     monkeypatch.setattr(measurement, "measure_peaks", lambda device, threads: Peaks(1e10, 1e12))
-    found = measured_here("cpu", rows=16, width=64, rounds=2, dtype=torch.float32)
+    found = measure_here("cpu", rows=16, width=64, rounds=2, dtype=torch.float32)
     wanted = {"layer_norm": ("torch", "eager"), "rms_norm": ("torch", "eager"), "swiglu": ("eager",)}
     assert set(found.bytes) >= {
         Key(op, arm, direction, "float32", 64)

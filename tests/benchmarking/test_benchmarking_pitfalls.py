@@ -1,4 +1,4 @@
-"""The five lies, with a clock that only the calls move."""
+"""The five pitfalls, with a clock that only the calls move."""
 
 import time
 
@@ -65,8 +65,8 @@ def test_no_warm_up_times_the_first_call_of_a_new_function(clock):
 
 
 def test_one_interruption_moves_the_mean_and_not_the_median(clock):
-    lie = mean_for_median(lambda x: clock.advance(1.0), X, calls=10, interruption=lambda: clock.advance(20.0))
-    assert lie == Pitfall("mean for median", 3.0, 1.0)
+    pitfall = mean_for_median(lambda x: clock.advance(1.0), X, calls=10, interruption=lambda: clock.advance(20.0))
+    assert pitfall == Pitfall("mean for median", 3.0, 1.0)
     assert mean_for_median(lambda x: clock.advance(1.0), X, calls=10) == Pitfall("mean for median", 1.0, 1.0)
 
 
@@ -82,27 +82,27 @@ def test_cache_resident_inputs_are_those_of_the_last_call(clock, monkeypatch):
 
 
 def test_zeros_are_faster_where_power_is_short(gpu):
-    lie = zeros_for_numbers(lambda x: gpu.append(2.0 if x.any() else 1.5), X)
-    assert lie == Pitfall("zeros for numbers", 1.5, 2.0)
+    pitfall = zeros_for_numbers(lambda x: gpu.append(2.0 if x.any() else 1.5), X)
+    assert pitfall == Pitfall("zeros for numbers", 1.5, 2.0)
 
 
-@pytest.mark.parametrize("lie", [no_synchronize, zeros_for_numbers])
-def test_two_lies_want_a_gpu(lie):
-    with pytest.raises(ValueError, match=f"{lie.__name__} wants tensors on a CUDA device, got them on cpu"):
-        lie(torch.neg, X)
+@pytest.mark.parametrize("pitfall", [no_synchronize, zeros_for_numbers])
+def test_two_lies_want_a_gpu(pitfall):
+    with pytest.raises(ValueError, match=f"{pitfall.__name__} wants tensors on a CUDA device, got them on cpu"):
+        pitfall(torch.neg, X)
 
 
 def test_a_lie_says_both_numbers():
-    assert str(Pitfall("no warm-up", 2e-6, 5e-5)) == "no warm-up: said 2 µs, true 50 µs, 25 times as long"
+    assert str(Pitfall("no warm-up", 2e-6, 5e-5)) == "no warm-up: measured 2 µs, actual 50 µs, 25 times as long"
 
 
 def test_three_lies_run_on_a_cpu(monkeypatch):
     monkeypatch.setattr(environment, "cache_bytes", lambda device: 4096)
     x = torch.ones(100)
-    told = [
+    pitfalls = [
         no_warm_up(lambda: torch.neg, x),
         mean_for_median(torch.neg, x, interruption=lambda: torch.ones(1000).sum()),
         cache_resident(torch.neg, lambda: (torch.randn(100),)),
     ]
-    assert all(lie.said > 0 and lie.true > 0 for lie in told)
-    assert measurement.COVER * environment.cache_bytes("cpu") > 0
+    assert all(pitfall.measured > 0 and pitfall.actual > 0 for pitfall in pitfalls)
+    assert measurement.CACHE_MULTIPLE * environment.cache_bytes("cpu") > 0

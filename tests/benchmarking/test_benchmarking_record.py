@@ -1,4 +1,4 @@
-"""The recorder: right before fast, nothing without provenance, and a file that comes back as it was written."""
+"""The suite: right before fast, nothing without provenance, and a file that comes back as it was written."""
 
 import csv
 import os
@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from blocklab_course.benchmarking import Peaks, Result, Timing, environment, measurement, read_recordings, recorder
+from blocklab_course.benchmarking import Peaks, Result, Timing, environment, measurement, read_recordings, suite
 from blocklab_course.benchmarking.__main__ import main
-from blocklab_course.benchmarking.accuracy import near_enough, relative_errors
+from blocklab_course.benchmarking.accuracy import is_accurate, relative_errors
 from blocklab_course.benchmarking.implementations import Operation, operations
 from blocklab_course.benchmarking.products import PRODUCTS
-from blocklab_course.benchmarking.recorder import HIDDEN, Plan, Refused, plan, record
-from blocklab_course.benchmarking.recording import COLUMNS, FOLDER, PROVENANCE, Writer, read, rows_of
+from blocklab_course.benchmarking.recording import COLUMNS, FOLDER, PROVENANCE, Writer, read, rows_from_result
+from blocklab_course.benchmarking.suite import HIDDEN, CannotRecord, Plan, make_plan, record
 
 CPU = torch.device("cpu")
 SAID = dict.fromkeys(PROVENANCE, "known")
@@ -27,10 +27,10 @@ TINY = Plan(CPU, ((torch.float32, 24), (torch.float32, 36)), 256, 2, False, (4, 
 def hurry(monkeypatch):
     """A small cache, a small roof and no warm-up: the same path, in moments."""
     monkeypatch.setattr(environment, "cache_bytes", lambda device: 4000)
-    for module in (recorder, measurement):
+    for module in (suite, measurement):
         monkeypatch.setattr(module, "measure_peaks", lambda *_, **__: Peaks(1e15, 1e15))
-    real = recorder.measure
-    monkeypatch.setattr(recorder, "measure", lambda *a, **k: real(*a, warm_up=0, **k))
+    real = suite.measure
+    monkeypatch.setattr(suite, "measure", lambda *a, **k: real(*a, warm_up=0, **k))
 
 
 def result(mark="", moved=10**6):
@@ -41,7 +41,7 @@ def result(mark="", moved=10**6):
     return Result(
         timings=[timing("torch", [1e-3] * 3), timing("fused", [5e-4, 4e-4, 6e-4])],
         noise=timing("torch again", [1.1e-3, 1e-3, 1e-3]),
-        roofs=Peaks(4e9, 1e12),
+        peaks=Peaks(4e9, 1e12),
         direction="backward",
         copies=2,
         input_bytes=10,
@@ -64,7 +64,7 @@ def test_no_folder_is_no_recording(tmp_path):
 
 def test_what_is_written_is_read_again(tmp_path):
     with Writer(tmp_path / "b.csv", SAID | {"device": "NVIDIA: H200"}) as writer:
-        for row in rows_of(result(), {"torch": 0.002}, **RMS_NORM, width={"torch": 4, "fused": 5}):
+        for row in rows_from_result(result(), {"torch": 0.002}, **RMS_NORM, width={"torch": 4, "fused": 5}):
             writer.row(row)
         writer.left_out("liger, rms_norm", "ImportError: no\nsuch package, it seems")
     Writer(tmp_path / "a.csv", SAID).__exit__()
@@ -86,7 +86,7 @@ def test_what_is_written_is_read_again(tmp_path):
 @pytest.mark.parametrize("role", PRODUCTS)
 def test_the_axis_of_a_product_is_written_in_its_op(tmp_path, role):
     with Writer(tmp_path / "a.csv", SAID) as writer:
-        for row in rows_of(result(), {}, op="matmul", role=role, rows=8, width=4, dtype="float32"):
+        for row in rows_from_result(result(), {}, op="matmul", role=role, rows=8, width=4, dtype="float32"):
             writer.row(row)
     [head, first, _] = (tmp_path / "a.csv").read_text("utf-8").splitlines()[len(PROVENANCE) :]
     assert head == ",".join(COLUMNS)
@@ -115,7 +115,7 @@ def test_the_folder_of_the_first_recording_is_made(tmp_path):
 
 def test_what_lies_above_the_roof_has_no_rate(tmp_path):
     with Writer(tmp_path / "a.csv", SAID) as writer:
-        for row in rows_of(result(mark="above the roof: cache!"), {}, **RMS_NORM, width=4):
+        for row in rows_from_result(result(mark="above the roof: cache!"), {}, **RMS_NORM, width=4):
             writer.row(row)
     for row in read_recordings(tmp_path)[0].rows:
         assert row.mark == "above the roof: cache!"
@@ -155,9 +155,9 @@ def test_errors_are_relative_lengths():
 def test_rows_in_chunks_give_the_same(monkeypatch, rng):
     operation = operations(CPU, compiled=False)[0]
     inputs = [torch.randn(shape, generator=rng).bfloat16() for shape in [(7, 5), (5,), (5,), (7, 5)]]
-    arm = operation.arms["eager"]
+    arm = operation.implementations["eager"]
     whole = relative_errors(arm, operation.exact, inputs, "backward")
-    monkeypatch.setattr("blocklab_course.benchmarking.accuracy.CHUNK", 3)
+    monkeypatch.setattr("blocklab_course.benchmarking.accuracy.ROWS_PER_CHUNK", 3)
     assert relative_errors(arm, operation.exact, inputs, "backward") == pytest.approx(whole)
     assert 1e-4 < min(whole) < max(whole) < 0.02
 
@@ -174,12 +174,12 @@ def test_rows_in_chunks_give_the_same(monkeypatch, rng):
     ],
 )
 def test_the_gate(errors, compared, passes):
-    assert near_enough(errors, compared, torch.bfloat16) == passes
+    assert is_accurate(errors, compared, torch.bfloat16) == passes
 
 
 def test_in_float32_the_order_of_a_sum_is_free():
-    assert near_enough([1.4e-6], [1e-7], torch.float32)
-    assert not near_enough([1.6e-6], [1e-7], torch.float32)
+    assert is_accurate([1.4e-6], [1e-7], torch.float32)
+    assert not is_accurate([1.6e-6], [1e-7], torch.float32)
 
 
 @pytest.mark.usefixtures("hurry")
@@ -188,10 +188,10 @@ def test_a_wrong_arm_is_not_timed(tmp_path, monkeypatch):
         raise ZeroDivisionError("no number")
 
     right = operations(CPU, compiled=False)[1]
-    arms = right.arms | {"wrong": lambda x, weight: x * weight, "broken": broken}
+    arms = right.implementations | {"wrong": lambda x, weight: x * weight, "broken": broken}
     operation = Operation(right.name, right.shapes, right.exact, arms)
     alone = Operation(right.name, right.shapes, right.exact, {"broken": broken})
-    monkeypatch.setattr(recorder, "operations", lambda *_: [operation, alone])
+    monkeypatch.setattr(suite, "operations", lambda *_: [operation, alone])
     record(TINY, tmp_path / "a.csv", "command", say=lambda line: None)
     recording = read(tmp_path / "a.csv")
     timed = {row.implementation for row in recording.rows if row.op == "rms_norm"}
@@ -215,9 +215,9 @@ def test_an_arm_that_overwrites_its_inputs_gets_copies():
 
     operation = Operation("rms_norm", None, None, {"liger": overwrite})
     x, weight = torch.ones(2), torch.full((2,), 3.0)
-    assert operation.ready("backward")["liger"](x, weight).tolist() == [3, 3]
+    assert operation.for_direction("backward")["liger"](x, weight).tolist() == [3, 3]
     assert x.tolist() == [1, 1]
-    assert operation.ready("forward")["liger"] is overwrite
+    assert operation.for_direction("forward")["liger"] is overwrite
 
 
 # The whole
@@ -263,14 +263,14 @@ def test_when_time_is_over_what_is_missing_is_named(tmp_path):
 
 @pytest.mark.usefixtures("hurry")
 def test_a_failure_leaves_one_measurement_out(tmp_path, monkeypatch):
-    real = recorder.measure
+    real = suite.measure
 
     def fail(arms, inputs, direction="forward", **options):
         if direction == "backward":
             raise torch.OutOfMemoryError("CUDA out of memory")
         return real(arms, inputs, direction, **options)
 
-    monkeypatch.setattr(recorder, "measure", fail)
+    monkeypatch.setattr(suite, "measure", fail)
     record(TINY, tmp_path / "a.csv", "command", say=lambda line: None)
     recording = read(tmp_path / "a.csv")
     assert "rms_norm backward 24 float32: OutOfMemoryError: CUDA out of memory" in recording.left_out
@@ -281,22 +281,22 @@ def test_plans_differ_in_what_they_ask_for(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 0))
-    whole, quick = plan(), plan(quick=True)
+    whole, quick = make_plan(), make_plan(quick=True)
     widths = {1024, 2048, 4096, 8192, 16384, 32768, 65536, 4097, 4100, 4104}
     assert set(whole.sizes) == {(torch.bfloat16, width) for width in widths} | {(torch.float32, 4096)}
     assert set(quick.sizes) < set(whole.sizes)
     assert (whole.device.type, whole.compiled) == ("cuda", True)
     assert whole.sizes[:2] == ((torch.bfloat16, 4096), (torch.float32, 4096))
-    assert plan(cpu=True).device == CPU
+    assert make_plan(cpu=True).device == CPU
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
-    assert {dtype for dtype, _ in plan().sizes} == {torch.float16, torch.float32}
+    assert {dtype for dtype, _ in make_plan().sizes} == {torch.float16, torch.float32}
     assert set(HIDDEN) == {10912, 10920, 10922, 10923, 10924, 10944, 11008}
 
 
 def test_without_a_gpu_the_command_says_so(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(Refused, match="wants a CUDA device, got none"):
-        plan()
+    with pytest.raises(CannotRecord, match="wants a CUDA device, got none"):
+        make_plan()
     assert main(["record", "--out", str(tmp_path / "a.csv")]) == 1
     assert "error: record wants a CUDA device, got none" in capsys.readouterr().err
     assert not (tmp_path / "a.csv").exists()
@@ -304,7 +304,7 @@ def test_without_a_gpu_the_command_says_so(monkeypatch, capsys, tmp_path):
 
 @pytest.mark.usefixtures("hurry")
 def test_the_command_records_and_does_not_overwrite(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr("blocklab_course.benchmarking.__main__.plan", lambda cpu, quick, minutes: TINY)
+    monkeypatch.setattr("blocklab_course.benchmarking.__main__.make_plan", lambda cpu, quick, minutes: TINY)
     path = tmp_path / "a.csv"
     assert main(["record", "--cpu", "--quick", "--out", str(path)]) == 0
     assert read(path).provenance["command"] == "python -m blocklab_course.benchmarking record --quick --cpu --minutes 8"
@@ -317,7 +317,7 @@ def test_the_command_records_and_does_not_overwrite(monkeypatch, capsys, tmp_pat
 
 @pytest.fixture
 def nothing_measured(monkeypatch):
-    monkeypatch.setattr(recorder, "measure_peaks", lambda *_, **__: pytest.fail("it began to measure"))
+    monkeypatch.setattr(suite, "measure_peaks", lambda *_, **__: pytest.fail("it began to measure"))
 
 
 def one_line(capsys):

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from blocklab import fused
-from blocklab_course.benchmarking.accuracy import near_enough, relative_errors
+from blocklab_course.benchmarking.accuracy import is_accurate, relative_errors
 from blocklab_course.benchmarking.calls import DIRECTIONS, prepare
 from blocklab_course.benchmarking.implementations import operations
 
@@ -20,18 +20,19 @@ def test_as_accurate_as_torch(width, dtype, direction):
     torch.manual_seed(0)
     for operation in operations(torch.device("cuda"), compiled=False):
         inputs = operation.inputs(ROWS, width, dtype, torch.device("cuda"), direction)
-        first = next(iter(operation.arms.values()))
+        first = next(iter(operation.implementations.values()))
         found, compared = (
-            relative_errors(arm, operation.exact, inputs, direction) for arm in (operation.arms["fused"], first)
+            relative_errors(arm, operation.exact, inputs, direction)
+            for arm in (operation.implementations["fused"], first)
         )
-        assert near_enough(found, compared, dtype), (operation.name, found, compared)
+        assert is_accurate(found, compared, dtype), (operation.name, found, compared)
 
 
 @pytest.mark.parametrize("name", ["layer_norm", "rms_norm", "swiglu"])
 def test_the_same_bits_at_every_call(name):
     [operation] = [each for each in operations(torch.device("cuda"), compiled=False) if each.name == name]
     inputs = operation.inputs(ROWS, 4097, torch.bfloat16, torch.device("cuda"), "backward")
-    call = prepare(operation.arms["fused"], inputs, "backward")
+    call = prepare(operation.implementations["fused"], inputs, "backward")
     first = call()
     for _ in range(20):
         assert all(torch.equal(one, other) for one, other in zip(first, call(), strict=True))

@@ -22,7 +22,7 @@ from nbformat.v4 import new_notebook
 from blocklab_course import i18n
 from blocklab_course.gradebook.__main__ import main
 from blocklab_course.gradebook.collect import Report, collect
-from blocklab_course.gradebook.pages import as_csv, as_html
+from blocklab_course.gradebook.pages import render_csv, render_html
 from blocklab_course.lessons.catalog import EXERCISES
 from saved_notebooks import cell, hand_in, notebook, verdict
 
@@ -202,7 +202,7 @@ WORDS = st.text(st.characters(categories=None), max_size=20) | st.sampled_from(
 @given(st.dictionaries(WORDS, st.dictionaries(WORDS, WORDS, max_size=3), max_size=4), WORDS)
 def test_no_cell_is_a_formula_and_no_row_is_broken(cells, fault):
     report = Report(cells, {fault: fault})
-    text = as_csv(report)
+    text = render_csv(report)
     rows = rows_of(text.encode("utf-8").decode("utf-8"))
     assert len(rows) == len(cells) + 1
     assert {len(row) for row in rows} == {len(report.exercises) + 1}
@@ -213,8 +213,8 @@ def test_no_cell_is_a_formula_and_no_row_is_broken(cells, fault):
 
 @given(st.dictionaries(WORDS, st.dictionaries(WORDS, WORDS, max_size=3), max_size=4), WORDS)
 def test_no_word_of_others_is_a_tag_on_the_page(cells, word):
-    plain = as_html(Report({}, {"x": "x"}, ["x"]))
-    html = as_html(Report(cells, {word: "<script>"}, [word + "<b>"])).encode("utf-8").decode("utf-8")
+    plain = render_html(Report({}, {"x": "x"}, ["x"]))
+    html = render_html(Report(cells, {word: "<script>"}, [word + "<b>"])).encode("utf-8").decode("utf-8")
     assert "<script" not in html
     assert "<b>" not in html
     assert not any(unicodedata.category(c) in ("Cc", "Cf", "Cs") for c in html)
@@ -223,7 +223,7 @@ def test_no_word_of_others_is_a_tag_on_the_page(cells, word):
 
 def test_the_header_is_guarded_like_every_cell():
     report = Report({"@eve": {"=1+1": "-x", "b": "a\r=2"}}, {})
-    assert rows_of(as_csv(report)) == [["student", "'=1+1", "b"], ["'@eve", "'-x", r"a\r=2"]]
+    assert rows_of(render_csv(report)) == [["student", "'=1+1", "b"], ["'@eve", "'-x", r"a\r=2"]]
 
 
 # The command

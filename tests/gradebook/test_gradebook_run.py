@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from blocklab_course.checks.verdict import MIME
 from blocklab_course.gradebook.__main__ import main
-from blocklab_course.gradebook.stopping import SIGNALS
+from blocklab_course.gradebook.signals import SIGNALS
 from saved_notebooks import cell, hand_in, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")

@@ -15,7 +15,7 @@ from nbformat.v4 import new_notebook
 from blocklab_course import i18n
 from blocklab_course.gradebook.__main__ import main
 from blocklab_course.gradebook.collect import collect
-from blocklab_course.gradebook.submissions import STARTS
+from blocklab_course.gradebook.submissions import STARTER_CODE
 from saved_notebooks import cell, hand_in, notebook, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
@@ -32,7 +32,7 @@ def classroom(tmp_path):
 # Whose verdict it is
 
 
-@pytest.mark.parametrize(("exercise", "source"), STARTS.items(), ids=STARTS)
+@pytest.mark.parametrize(("exercise", "source"), STARTER_CODE.items(), ids=STARTER_CODE)
 def test_starting_code_is_begun_with_the_first_change(tmp_path, exercise, source):
     changes = {
         source: "…",

@@ -14,7 +14,7 @@ from authoring.address import Address
 from authoring.font import FONT
 from authoring.project import Project
 from blocklab_course import dependencies, lessons
-from blocklab_course.gradebook.submissions import exercises
+from blocklab_course.gradebook.submissions import submitted_exercises
 from blocklab_course.lessons.catalog import LESSONS
 from blocklab_course.model_swap.networks import NETWORKS
 from imports import imported
@@ -62,7 +62,7 @@ def test_every_lesson_has_a_package_and_a_source():
 def test_lists_exercises(lesson):
     table = import_module(f"blocklab_course.lessons.{lesson.package}.exercises").EXERCISES
     assert lesson.exercises == tuple(exercise.name for exercise in table)
-    assert {*lesson.exercises} == exercises(SOURCES[lesson.name])
+    assert {*lesson.exercises} == submitted_exercises(SOURCES[lesson.name])
     assert {*lesson.saves} <= {exercise.name for exercise in table if not exercise.evaluate}
     assert lesson.starter_code.keys() <= {*lesson.exercises}
 

@@ -15,8 +15,7 @@ from blocklab_course.lessons.catalog import EXERCISES, SAVED_EXERCISES
 from blocklab_course.progress import progress_page
 from blocklab_course.progress.__main__ import main
 from blocklab_course.progress.collect import Attempts, collect
-from blocklab_course.progress.page import MOST_NAMED, ProgressPage
-from blocklab_course.workspace.folder import PREDICTIONS_FILE
+from blocklab_course.progress.page import MAX_NAMED, ProgressPage
 from saved_notebooks import cell, hand_in, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
@@ -311,9 +310,9 @@ def test_questions_are_drawn_from_a_copy_with_an_earlier_number(mine):
 
 
 def test_of_many_files_the_first_are_named(mine):
-    hand_in(mine, **{f"en/eve{n}.ipynb": lesson(verdict("rms_norm", passed=True)) for n in range(MOST_NAMED + 3)})
+    hand_in(mine, **{f"en/eve{n}.ipynb": lesson(verdict("rms_norm", passed=True)) for n in range(MAX_NAMED + 3)})
     lines = str(progress_page()).splitlines()
-    assert sum("eve" in line for line in lines) == MOST_NAMED
+    assert sum("eve" in line for line in lines) == MAX_NAMED
     assert "  more of this kind: 3" in lines
 
 

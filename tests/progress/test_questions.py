@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from blocklab_course.gradebook.notebooks import load, texts
+from blocklab_course.gradebook.notebooks import load, markdown_texts
 from blocklab_course.i18n import LANGUAGES
 from blocklab_course.progress.questions import CLOSING, Question, closing_questions
 
@@ -18,7 +18,7 @@ TWO = (
 
 
 def of_lesson(language: str, name: str) -> list[Question]:
-    return closing_questions(texts(load(ROOT / "notebooks" / language / name)), language)
+    return closing_questions(markdown_texts(load(ROOT / "notebooks" / language / name)), language)
 
 
 @pytest.mark.parametrize("name", NAMES)

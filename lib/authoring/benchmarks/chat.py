@@ -21,7 +21,7 @@ from .ratios import seconds
 
 TINY = {"tokens": 2, "numbers": 2**20}
 PROMPT = "Name the capital of France."
-EVERY = 5  # tokens generated with a cache for each one without
+CACHED_PER_UNCACHED = 5  # tokens generated with a cache for each one without
 
 LOAD = """
 import json, resource, sys, time
@@ -71,7 +71,7 @@ def measure(tokens: int, numbers: int) -> None:
     cached, uncached, bandwidths = [], [], []
     for n in range(tokens):
         cached.append(seconds(lambda: next(with_cache)))
-        if n % EVERY == 0:
+        if n % CACHED_PER_UNCACHED == 0:
             uncached.append(seconds(lambda: next(without_cache)))
             bandwidths.append(bandwidth(large))
 

@@ -18,9 +18,9 @@ from authoring.chromium import chromium
 from authoring.jupyter_server import LAB, serve
 
 TINY = {"rounds": 1, "warm_up": 1, "drag": 3, "first_touch": 0.3, "round_trips": (0.01,)}
-FAR = 0.15  # seconds of a round trip to another continent
-EVERY = 16  # milliseconds between two moves of a drag
-LAST = 400
+LONG_ROUND_TRIP = 0.15  # seconds of a round trip to another continent
+DRAG_INTERVAL = 16  # milliseconds between two moves of a drag
+SLIDER_MAX = 400
 
 
 def picture(figure: Figure):
@@ -73,7 +73,10 @@ widgets.VBox([slider, label])
     "ahead": PANEL.format(kind="live", ahead=1),
 }
 SLIDERS = ".jp-OutputArea :is(input[type=range], [role=slider])"
-GOALS = {"not ahead": {0.0: 2.3, FAR: 1.25}, "ahead": {0.0: 0.5, FAR: 0.1}}  # at most so many empty round trips
+GOALS = {
+    "not ahead": {0.0: 2.3, LONG_ROUND_TRIP: 1.25},
+    "ahead": {0.0: 0.5, LONG_ROUND_TRIP: 0.1},
+}  # at most so many empty round trips
 
 DELAY = """
 const half = HALF;  // milliseconds of one way
@@ -136,7 +139,7 @@ STEPS = """async ([variants, moves]) => {SHARED
     }
     return taken;
 }""".replace("SHARED", SHARED)
-DRAGGED = """async ([variant, moves, every]) => {SHARED
+DRAG = """async ([variant, moves, every]) => {SHARED
     await kernel.requestKernelInfo();
     const cell = cellOf(variant), slider = sliderOf(cell), seen = new Set([shown(cell)]);
     const stop = Number(slider.getAttribute('aria-valuenow') ?? slider.value) + moves;
@@ -178,7 +181,7 @@ def measure(page: Page, rounds: int, warm_up: int, drag: int, first_touch: float
     for number, name in enumerate(names):
         if name in ("fallback", "not ahead", "ahead"):
             page.wait_for_timeout(1000 * first_touch)
-            found[name] |= page.evaluate(DRAGGED, [number, drag, EVERY])
+            found[name] |= page.evaluate(DRAG, [number, drag, DRAG_INTERVAL])
     return found
 
 
@@ -186,7 +189,7 @@ def session(round_trip: float, **sizes: float) -> dict[str, dict[str, float]]:
     """Measure all variants in one JupyterLab, with so many seconds added to every round trip."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        first = BEGIN.format(last=LAST) + "\n\n" + getsource(picture)
+        first = BEGIN.format(last=SLIDER_MAX) + "\n\n" + getsource(picture)
         jupyter_lab.write_notebook(root / "bench" / "bench.ipynb", [first, *VARIANTS.values()])
         with serve(LAB, root / "bench", root / "home") as address, chromium() as browser:
             page = browser.new_page(viewport={"width": 1400, "height": 900})
@@ -218,7 +221,7 @@ def main(
     warm_up: int = 3,
     drag: int = 40,
     first_touch: float = 3.0,
-    round_trips: tuple[float, ...] = (0.0, FAR),
+    round_trips: tuple[float, ...] = (0.0, LONG_ROUND_TRIP),
 ) -> None:
     print(f"from a key press until the answer is seen, median of {rounds}; goals are upper bounds")
     for round_trip in round_trips:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from authoring.problem import Problem
 from authoring.source import Code, Lesson, parse
-from blocklab_course.gradebook.submissions import CALLED
+from blocklab_course.gradebook.submissions import CHECK_FUNCTIONS
 
 
 def check_exercises(lesson: Lesson) -> list[Problem]:
@@ -32,6 +32,11 @@ def _exercise_names(cell: Code) -> Iterator[str]:
     except SyntaxError:  # on purpose, in a cell tagged raises-exception
         return
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLED and node.args:
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in CHECK_FUNCTIONS
+            and node.args
+        ):
             name = getattr(node.args[0], "value", None)
-            yield repr(CALLED[node.func.id] + name) if isinstance(name, str) else ast.unparse(node.args[0])
+            yield repr(CHECK_FUNCTIONS[node.func.id] + name) if isinstance(name, str) else ast.unparse(node.args[0])

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from blocklab_course.benchmarking.recorder import Refused, default_path, plan, record
+from blocklab_course.benchmarking.suite import CannotRecord, default_path, make_plan, record
 
 # glibc's malloc keeps its pages: otherwise finding memory anew for every result is what gets timed.
 MALLOC = "glibc.malloc.mmap_threshold=4294967295:glibc.malloc.trim_threshold=8589934592"
@@ -17,10 +17,10 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     options = _parser().parse_args(arguments)
     try:
-        wanted = plan(options.cpu, options.quick, options.minutes)
+        wanted = make_plan(options.cpu, options.quick, options.minutes)
         path = options.out or default_path(wanted.device)
         record(wanted, path, " ".join(["python -m blocklab_course.benchmarking", *_without_path(options)]))
-    except (Refused, OSError) as error:
+    except (CannotRecord, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0

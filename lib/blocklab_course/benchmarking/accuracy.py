@@ -8,9 +8,11 @@ from torch import Tensor
 
 from blocklab_course.benchmarking.calls import Function, prepare
 
-CHUNK = 1024  # rows at a time: float64 takes four times the memory of bfloat16, and autograd keeps several of them
-LIMIT = 1.5  # times the error of the arm compared with
-ANOTHER_ORDER = 1e-6  # what a sum of thousands of float32 may differ by when its order is another
+ROWS_PER_CHUNK = (
+    1024  # rows at a time: float64 takes four times the memory of bfloat16, and autograd keeps several of them
+)
+ERROR_RATIO_LIMIT = 1.5  # times the error of the reference implementation
+SUMMATION_ORDER_ERROR = 1e-6  # between float32 sums of thousands of terms in different orders
 
 
 def relative_errors(
@@ -21,7 +23,7 @@ def relative_errors(
     Inputs with two axes are taken in chunks of rows, each of which has to be independent of the others, and so are
     results; a result with one axis is a sum over rows, as the gradient of a weight.
     """
-    results = _several(prepare(function, inputs, direction)())
+    results = _as_sequence(prepare(function, inputs, direction)())
     sums = {i: torch.zeros_like(result, dtype=torch.float64) for i, result in enumerate(results) if result.dim() == 1}
     squares = [[0.0, 0.0] for _ in results]  # of the error, of what is exact
 
@@ -29,10 +31,10 @@ def relative_errors(
         squares[i][0] += (result.double() - wanted).square().sum().item()
         squares[i][1] += wanted.square().sum().item()
 
-    for start in range(0, len(inputs[0]), CHUNK):
-        rows = slice(start, start + CHUNK)
+    for start in range(0, len(inputs[0]), ROWS_PER_CHUNK):
+        rows = slice(start, start + ROWS_PER_CHUNK)
         part = [(tensor[rows] if tensor.dim() == 2 else tensor).double() for tensor in inputs]
-        for i, wanted in enumerate(_several(prepare(exact, part, direction)())):
+        for i, wanted in enumerate(_as_sequence(prepare(exact, part, direction)())):
             if i in sums:
                 sums[i] += wanted
             else:
@@ -42,14 +44,16 @@ def relative_errors(
     return [math.sqrt(error / max(whole, 1e-300)) for error, whole in squares]
 
 
-def near_enough(errors: Sequence[float], compared: Sequence[float], dtype: torch.dtype, limit: float = LIMIT) -> bool:
+def is_accurate(
+    errors: Sequence[float], compared: Sequence[float], dtype: torch.dtype, limit: float = ERROR_RATIO_LIMIT
+) -> bool:
     """Whether every error is at most `limit` times the one compared with. NaN never is.
 
     A result rounded once is off by about a quarter of the type's eps, so nothing below that is asked for.
     """
-    least = max(torch.finfo(dtype).eps / 4, ANOTHER_ORDER)
+    least = max(torch.finfo(dtype).eps / 4, SUMMATION_ORDER_ERROR)
     return all(error <= limit * max(theirs, least) for error, theirs in zip(errors, compared, strict=True))
 
 
-def _several(results: Tensor | Sequence[Tensor]) -> Sequence[Tensor]:
+def _as_sequence(results: Tensor | Sequence[Tensor]) -> Sequence[Tensor]:
     return (results,) if isinstance(results, Tensor) else results

@@ -15,7 +15,7 @@ from blocklab_course.benchmarking.memory_traffic import Step
 _FIRST, _LAST = Step("S = q kᵀ / √d", "qk", "S", "q kᵀ"), Step("o = P v", "Pv", "o", "P v")
 _SOFTMAX = Step("P = softmax of S", "S", "P", "softmax")
 
-ATTENTION: dict[str, Sequence[Step]] = {
+ATTENTION_STEPS: dict[str, Sequence[Step]] = {
     "fused": [Step("o = softmax(q kᵀ / √d) v", "qkv", "o")],
     "plain": [_FIRST, _SOFTMAX, _LAST],
     "eager": [
@@ -26,7 +26,7 @@ ATTENTION: dict[str, Sequence[Step]] = {
         _LAST,
     ],
 }
-"""The kernels of each way. k and v are counted once a kernel, the fewest possible: a kernel that works through the
+"""The kernels of each variant. k and v are counted once a kernel, the fewest possible: a kernel that works through the
 queries in blocks reads them again for every block, and only the cache can spare memory that."""
 
 
@@ -47,7 +47,12 @@ class AttentionCost(NamedTuple):
 
 
 def attention_cost(
-    length: int, head_dim: int, heads: int, dtype: torch.dtype, way: str = "fused", scores: torch.dtype | None = None
+    length: int,
+    head_dim: int,
+    heads: int,
+    dtype: torch.dtype,
+    variant: str = "fused",
+    scores: torch.dtype | None = None,
 ) -> AttentionCost:
     """What attention of one text with itself costs, forward, every token looking at all.
 
@@ -58,18 +63,18 @@ def attention_cost(
     scores: the type of S and P, where it is another than that of q, k, v and o. The softmax's own operations are not
     counted, nor the mask's bytes.
 
-    Raises ValueError for a way that is not in ATTENTION and a size below 1, TypeError for one that is no integer.
+    Raises ValueError for a variant that is not in ATTENTION and a size below 1, TypeError for one that is no integer.
     """
     for name, value in {"length": length, "head_dim": head_dim, "heads": heads}.items():
         check_integer("attention_cost", name, value, 1)
-    if way not in ATTENTION:
-        raise ValueError(f"attention_cost wants a way among {', '.join(ATTENTION)}, got {way!r}")
-    sizes = block_bytes(length, head_dim, heads, dtype, scores)
-    moved = sum(sizes[letter in "SP"] for step in ATTENTION[way] for letter in step.reads + step.writes)
+    if variant not in ATTENTION_STEPS:
+        raise ValueError(f"attention_cost wants a variant among {', '.join(ATTENTION_STEPS)}, got {variant!r}")
+    sizes = matrix_bytes(length, head_dim, heads, dtype, scores)
+    moved = sum(sizes[letter in "SP"] for step in ATTENTION_STEPS[variant] for letter in step.reads + step.writes)
     return AttentionCost(moved, 4 * heads * length**2 * head_dim)
 
 
-def block_bytes(
+def matrix_bytes(
     length: int, head_dim: int, heads: int, dtype: torch.dtype, scores: torch.dtype | None = None
 ) -> tuple[int, int]:
     """The bytes of q, k, v or o, and those of S or P."""

@@ -32,6 +32,6 @@ def prepare(function: Function, inputs: Sequence[Tensor], direction: str = "forw
     return functools.partial(torch.autograd.grad, result, leaves, dy, retain_graph=True)
 
 
-def on_copies(function: Function) -> Function:
+def clone_inputs(function: Function) -> Function:
     """The same function of copies, for one whose backward pass writes into what it was given. Copying is not timed."""
     return lambda *inputs: function(*(tensor.clone() for tensor in inputs))

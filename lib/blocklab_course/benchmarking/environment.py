@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 # The largest last-level cache of a common machine, for systems that do not say how large theirs is.
-UNKNOWN_CACHE = 64 * 2**20
+DEFAULT_CACHE_BYTES = 64 * 2**20
 
 
 def describe(device: torch.device | str = "cpu", threads: int = 1) -> dict[str, str]:
@@ -19,9 +19,9 @@ def describe(device: torch.device | str = "cpu", threads: int = 1) -> dict[str, 
     device = torch.device(device)
     on_gpu = device.type == "cuda"
     return {
-        "device": torch.cuda.get_device_name(device) if on_gpu else _processor(),
+        "device": torch.cuda.get_device_name(device) if on_gpu else _processor_name(),
         "torch": torch.__version__,
-        "triton": _installed("triton"),
+        "triton": _installed_version("triton"),
         "cuda": str(torch.version.cuda) if on_gpu else "none",
         "driver": (_nvidia_smi("driver_version", device) or "not read") if on_gpu else "none",
         "python": platform.python_version(),
@@ -40,10 +40,10 @@ def cache_bytes(device: torch.device | str) -> int:
         return torch.cuda.get_device_properties(device).L2_cache_size
     sizes = Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")  # Linux: "32768K"
     known = [int(text[:-1]) * 2**10 for size in sizes if (text := size.read_text().strip()).endswith("K")]
-    return max(known, default=UNKNOWN_CACHE)
+    return max(known, default=DEFAULT_CACHE_BYTES)
 
 
-def half_type(device: torch.device | str) -> torch.dtype:
+def half_dtype(device: torch.device | str) -> torch.dtype:
     """bfloat16; float16 on a GPU before sm_80, which emulates bfloat16, and where torch.compile does not compile it."""
     old = torch.device(device).type == "cuda" and torch.cuda.get_device_capability(device) < (8, 0)
     return torch.float16 if old else torch.bfloat16
@@ -71,14 +71,14 @@ def _nvidia_smi(what: str, device: torch.device) -> str | None:
     return done.stdout.strip() or None if done.returncode == 0 else None
 
 
-def _installed(package: str) -> str:
+def _installed_version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
         return "none"
 
 
-def _processor() -> str:
+def _processor_name() -> str:
     if sys.platform == "linux":
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

@@ -12,13 +12,13 @@ from torch import Tensor
 
 from blocklab import feed_forward, fused, normalization
 from blocklab_course.benchmarking import eager
-from blocklab_course.benchmarking.accuracy import LIMIT
-from blocklab_course.benchmarking.calls import Function, on_copies
+from blocklab_course.benchmarking.accuracy import ERROR_RATIO_LIMIT
+from blocklab_course.benchmarking.calls import Function, clone_inputs
 
 LAYER_NORM_EPS, RMS_NORM_EPS = 1e-5, 1e-6
 
 # Step by step, bfloat16 is rounded at every step: 1.6 to 2.2 times the error of one rounding, counted on a CPU.
-LIMITS = {"eager": 3.0}
+ERROR_RATIO_LIMITS = {"eager": 3.0}
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Operation:
     name: str
     shapes: Callable[[int, int], Sequence[Sequence[int]]]
     exact: Function
-    arms: Mapping[str, Function]
+    implementations: Mapping[str, Function]
 
     def inputs(self, rows: int, width: int, dtype: torch.dtype, device: torch.device, direction: str) -> list[Tensor]:
         """New random inputs, all of one type: with another type for the weight torch leaves its fused kernel.
@@ -38,15 +38,15 @@ class Operation:
         shapes = [*self.shapes(rows, width), *([(rows, width)] if direction == "backward" else [])]
         return [torch.randn(shape, dtype=dtype, device=device) for shape in shapes]
 
-    def ready(self, direction: str) -> dict[str, Function]:
+    def for_direction(self, direction: str) -> dict[str, Function]:
         """The arms for one direction. Liger's swiglu writes its gradients over what it was given: it gets copies."""
         overwrites = {"liger"} if direction == "backward" else set()
-        return {name: on_copies(arm) if name in overwrites else arm for name, arm in self.arms.items()}
+        return {name: clone_inputs(arm) if name in overwrites else arm for name, arm in self.implementations.items()}
 
 
-def limit(arm: str) -> float:
+def error_ratio_limit(arm: str) -> float:
     """How many times the error of the first arm an arm may have."""
-    return LIMITS.get(arm, LIMIT)
+    return ERROR_RATIO_LIMITS.get(arm, ERROR_RATIO_LIMIT)
 
 
 def operations(device: torch.device, compiled: bool = True) -> list[Operation]:

@@ -23,7 +23,7 @@ class Key(NamedTuple):
     """What was timed."""
 
     op: str
-    arm: str
+    implementation: str
     direction: str
     dtype: str
     width: int = WIDTH
@@ -48,7 +48,7 @@ def from_recording(recording: Recording) -> Measured:
         recording.provenance,
         {
             Key(row.op, row.implementation, row.direction, row.dtype, row.width): Spread(
-                *(time * _copied_in_a_microsecond(row) for time in row.microseconds)
+                *(time * _copied_per_microsecond(row) for time in row.microseconds)
             )
             for row in recording.rows
             if row.bytes is not None and not row.mark
@@ -56,12 +56,12 @@ def from_recording(recording: Recording) -> Measured:
     )
 
 
-def _copied_in_a_microsecond(row: TimedRow) -> float:
+def _copied_per_microsecond(row: TimedRow) -> float:
     """Bytes a number of the matrix, at the speed of the copy that was timed beside this row."""
     return 1e3 * row.GBs / row.share_of_copy_roof / (row.rows * row.width)
 
 
-def measured_here(
+def measure_here(
     device: str = "cuda", rows: int = 8192, width: int = WIDTH, rounds: int = 10, dtype: torch.dtype = torch.bfloat16
 ) -> Measured:
     """Time all operations on this machine, forward and backward, in every hand but torch.compile's, which is slow."""
@@ -70,8 +70,8 @@ def measured_here(
     for operation in operations(on, compiled=False):
         for direction in DIRECTIONS:
             inputs = functools.partial(operation.inputs, rows, width, dtype, on, direction)
-            result = measure(operation.ready(direction), inputs, direction, rounds=rounds)
+            result = measure(operation.for_direction(direction), inputs, direction, rounds=rounds)
             for timing in result.timings:
                 key = Key(operation.name, timing.name, direction, str(dtype).removeprefix("torch."), width)
-                found[key] = Spread(*(seconds * result.roofs.copy / (rows * width) for seconds in timing.time))
+                found[key] = Spread(*(seconds * result.peaks.copy / (rows * width) for seconds in timing.time))
     return Measured(describe(on), found)

@@ -1,8 +1,8 @@
 """How many bytes have to pass between memory and chip, counted from reads and writes before anything is timed.
 
-A row of the table is a list of steps, each a kernel of its own: what it computes, reads and writes. An operation has a
-row for each way and each direction: "fused" moves the fewest bytes, "eager" goes step by step as in `eager`, "llama" as
-`eager.llama_rms_norm`. The letters:
+TRAFFIC lists the kernels of every operation, variant and direction, each with what it computes, reads and writes. The
+variant "fused" moves the fewest bytes, "eager" runs step by step as in `eager`, "llama" as `eager.llama_rms_norm`. The
+letters:
 
     M  the matrix (rows, width)     v  a vector (width)                 r  one number per row
     W  the matrix in float32        V  a vector (width) in float32      R  one number per row in float32
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-WIDE = "WVR"  # these are float32, or the type of x where that is wider
+FLOAT32_LETTERS = "WVR"  # these are float32, or the type of x where that is wider
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Row:
-    """One direction of one operation in one way, and why it cannot move less, or why it moves so much."""
+class Traffic:
+    """One direction of one operation in one variant, and why it cannot move less, or why it moves so much."""
 
     why: str
     steps: Sequence[Step]
 
 
-ONE_READ = "a row fits on the chip: read once, written once; statistics stay behind in float32 for the way back"
+ONE_READ = "a row fits on the chip: read once, written once; statistics stay behind in float32 for the backward pass"
 BACK = "dy and x are read once and dx is written once; the sums for the parameters stay on the chip until the end"
 TWO_READS = (
     "a channel lies all over the batch, which does not fit on the chip: one pass finds the statistics, one uses them"
@@ -115,65 +115,65 @@ def _over_channels(steps: Sequence[Step]) -> tuple[Step, ...]:
     return tuple(replace(s, reads=s.reads.replace("r", "v"), writes=s.writes.replace("r", "v")) for s in steps)
 
 
-TRAFFIC = {  # (operation, way, direction)
-    ("layer_norm", "fused", "forward"): Row(ONE_READ, [Step("y, mean, scale of x, weight, bias", "Mvv", "MRR")]),
-    ("layer_norm", "fused", "backward"): Row(
+TRAFFIC = {  # (operation, variant, direction)
+    ("layer_norm", "fused", "forward"): Traffic(ONE_READ, [Step("y, mean, scale of x, weight, bias", "Mvv", "MRR")]),
+    ("layer_norm", "fused", "backward"): Traffic(
         BACK, [Step("dx, dweight, dbias of dy, x, weight, mean, scale", "MMvRR", "Mvv")]
     ),
-    ("layer_norm", "eager", "forward"): Row(STEP_BY_STEP, _LAYER_NORM),
-    ("layer_norm", "eager", "backward"): Row(AUTOGRAD, _LAYER_NORM_BACK),
-    ("rms_norm", "fused", "forward"): Row(ONE_READ, [Step("y, scale of x, weight", "Mv", "MR")]),
-    ("rms_norm", "fused", "backward"): Row(BACK, [Step("dx, dweight of dy, x, weight, scale", "MMvR", "Mv")]),
-    ("rms_norm", "eager", "forward"): Row(STEP_BY_STEP, _RMS_NORM),
-    ("rms_norm", "eager", "backward"): Row(AUTOGRAD, _RMS_NORM_BACK),
-    ("rms_norm", "llama", "forward"): Row(STEP_BY_STEP + "; half of them in float32", _LLAMA_RMS_NORM),
-    ("batch_norm", "fused", "forward"): Row(
+    ("layer_norm", "eager", "forward"): Traffic(STEP_BY_STEP, _LAYER_NORM),
+    ("layer_norm", "eager", "backward"): Traffic(AUTOGRAD, _LAYER_NORM_BACK),
+    ("rms_norm", "fused", "forward"): Traffic(ONE_READ, [Step("y, scale of x, weight", "Mv", "MR")]),
+    ("rms_norm", "fused", "backward"): Traffic(BACK, [Step("dx, dweight of dy, x, weight, scale", "MMvR", "Mv")]),
+    ("rms_norm", "eager", "forward"): Traffic(STEP_BY_STEP, _RMS_NORM),
+    ("rms_norm", "eager", "backward"): Traffic(AUTOGRAD, _RMS_NORM_BACK),
+    ("rms_norm", "llama", "forward"): Traffic(STEP_BY_STEP + "; half of them in float32", _LLAMA_RMS_NORM),
+    ("batch_norm", "fused", "forward"): Traffic(
         TWO_READS,
         [
             Step("mean, scale, running mean and variance, old to new", "MVV", "VVVV"),
             Step("y of x, mean, scale, weight, bias", "MVVvv", "M"),
         ],
     ),
-    ("batch_norm", "fused", "backward"): Row(
+    ("batch_norm", "fused", "backward"): Traffic(
         TWO_READS,
         [
             Step("dweight, dbias of dy, x, mean, scale", "MMVV", "vv"),
             Step("dx of dy, x, mean, scale, weight, dweight, dbias", "MMVVvvv", "M"),
         ],
     ),
-    ("batch_norm", "eager", "forward"): Row(STEP_BY_STEP, _over_channels(_LAYER_NORM)),
-    ("batch_norm", "eager", "backward"): Row(AUTOGRAD, _over_channels(_LAYER_NORM_BACK)),
-    ("swiglu", "fused", "forward"): Row(
+    ("batch_norm", "eager", "forward"): Traffic(STEP_BY_STEP, _over_channels(_LAYER_NORM)),
+    ("batch_norm", "eager", "backward"): Traffic(AUTOGRAD, _over_channels(_LAYER_NORM_BACK)),
+    ("swiglu", "fused", "forward"): Traffic(
         "gate and value are read once, y is written once", [Step("y of gate, value", "MM", "M")]
     ),
-    ("swiglu", "fused", "backward"): Row(
+    ("swiglu", "fused", "backward"): Traffic(
         "sigmoid is cheaper computed again than kept", [Step("dgate, dvalue of dy, gate, value", "MMM", "MM")]
     ),
-    ("swiglu", "eager", "forward"): Row(
+    ("swiglu", "eager", "forward"): Traffic(
         STEP_BY_STEP, [Step("silu of gate", "M", "M"), Step("y = that value", "MM", "M")]
     ),
-    ("swiglu", "eager", "backward"): Row(
+    ("swiglu", "eager", "backward"): Traffic(
         AUTOGRAD,
         [Step("dvalue = dy silu", "MM", "M"), Step("dy value", "MM", "M"), Step("dgate of that", "MM", "M")],
     ),
-    ("add_rms_norm", "fused", "forward"): Row(
+    ("add_rms_norm", "fused", "forward"): Traffic(
         ONE_READ, [Step("x + residual, y, scale of x, residual, weight", "MMv", "MMR")]
     ),
-    ("add_rms_norm", "fused", "backward"): Row(
+    ("add_rms_norm", "fused", "backward"): Traffic(
         "x and the residual have the same gradient: it is written once",
         [Step("dx, dweight of dy, gradient of the sum, sum, weight, scale", "MMMvR", "Mv")],
     ),
-    ("add_rms_norm", "eager", "forward"): Row(STEP_BY_STEP, (Step("x + residual", "MM", "M"), *_RMS_NORM)),
-    ("add_rms_norm", "eager", "backward"): Row(
+    ("add_rms_norm", "eager", "forward"): Traffic(STEP_BY_STEP, (Step("x + residual", "MM", "M"), *_RMS_NORM)),
+    ("add_rms_norm", "eager", "backward"): Traffic(
         AUTOGRAD, (*_RMS_NORM_BACK, Step("dx + gradient of the sum", "MM", "M"))
     ),
 }
 
 
-def traffic(op: str, direction: str = "forward", way: str = "fused") -> Row:
-    """The row of the table: its steps, and why. Raises ValueError for an operation, a way or a direction not in it."""
-    key = (op, way, direction)
-    for place, what in enumerate(("an operation", f"a way of {op}", f"a direction of {op}, {way},")):
+def traffic(op: str, direction: str = "forward", variant: str = "fused") -> Traffic:
+    """The steps of one entry of TRAFFIC, and their reason. Raises ValueError where there is no such entry."""
+    key = (op, variant, direction)
+    for place, what in enumerate(("an operation", f"a variant of {op}", f"a direction of {op}, {variant},")):
         known = dict.fromkeys(each[place] for each in TRAFFIC if each[:place] == key[:place])
         if key[place] not in known:
             raise ValueError(f"traffic wants {what} among {', '.join(known)}, got {key[place]!r}")
@@ -181,7 +181,7 @@ def traffic(op: str, direction: str = "forward", way: str = "fused") -> Row:
 
 
 def bytes_moved(
-    op: str, shape: Sequence[int], dtype: torch.dtype, direction: str = "forward", way: str = "fused"
+    op: str, shape: Sequence[int], dtype: torch.dtype, direction: str = "forward", variant: str = "fused"
 ) -> int:
     """How many bytes the operation reads and writes: fused, the fewest possible.
 
@@ -190,7 +190,7 @@ def bytes_moved(
 
     Raises ValueError as `traffic`, and for a shape without axes.
     """
-    letters = _letters(traffic(op, direction, way), dtype)
+    letters = _letters(traffic(op, direction, variant), dtype)
     if len(shape) == 0:
         raise ValueError(f"bytes_moved wants a shape of at least one axis, got {tuple(shape)}")
     width = shape[1] if op == "batch_norm" and len(shape) > 1 else shape[-1]
@@ -200,16 +200,16 @@ def bytes_moved(
     return sum(count[letter] * _size(letter, dtype) for letter in letters)
 
 
-def bytes_per_number(op: str, dtype: torch.dtype, direction: str = "forward", way: str = "fused") -> int:
+def bytes_per_number(op: str, dtype: torch.dtype, direction: str = "forward", variant: str = "fused") -> int:
     """`bytes_moved` for one number of a matrix so large that vectors do not count: 4 for rms_norm in bfloat16."""
-    return sum(_size(letter, dtype) for letter in _letters(traffic(op, direction, way), dtype) if letter in "MW")
+    return sum(_size(letter, dtype) for letter in _letters(traffic(op, direction, variant), dtype) if letter in "MW")
 
 
-def _letters(row: Row, dtype: torch.dtype) -> str:
+def _letters(row: Traffic, dtype: torch.dtype) -> str:
     """All that the steps read and write, but for a change of type where there is nothing to change."""
     changes = _size("M", dtype) != _size("W", dtype)
     return "".join(s.reads + s.writes for s in row.steps if changes or {s.reads, s.writes} != {"M", "W"})
 
 
 def _size(letter: str, dtype: torch.dtype) -> int:
-    return max(dtype.itemsize, 4) if letter in WIDE else dtype.itemsize
+    return max(dtype.itemsize, 4) if letter in FLOAT32_LETTERS else dtype.itemsize

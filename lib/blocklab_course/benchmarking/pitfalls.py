@@ -1,6 +1,6 @@
 """Five ways in which a stopwatch lies, each beside the truth, which comes from the same calls.
 
-No watch here is better than `measure`: these are the mistakes that it avoids, one at a time.
+No timer here is better than `measure`: these are the mistakes that it avoids, one at a time.
 """
 
 import itertools
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from blocklab_course.benchmarking.calls import Function
-from blocklab_course.benchmarking.measurement import copies_of
+from blocklab_course.benchmarking.measurement import make_input_sets
 
 CALLS = 20
 
@@ -23,12 +23,12 @@ class Pitfall:
     """What the stopwatch says and what is so, in seconds per call."""
 
     name: str
-    said: float
-    true: float
+    measured: float
+    actual: float
 
     def __str__(self) -> str:
-        said, true = 1e6 * self.said, 1e6 * self.true
-        return f"{self.name}: said {said:.3g} µs, true {true:.3g} µs, {true / said:.3g} times as long"
+        measured, actual = 1e6 * self.measured, 1e6 * self.actual
+        return f"{self.name}: measured {measured:.3g} µs, actual {actual:.3g} µs, {actual / measured:.3g} times as long"
 
 
 def no_synchronize(function: Function, *inputs: Tensor) -> Pitfall:
@@ -37,9 +37,9 @@ def no_synchronize(function: Function, *inputs: Tensor) -> Pitfall:
     _seconds(function, *inputs)  # the first call compiles
     start = time.perf_counter()
     function(*inputs)
-    said = time.perf_counter() - start
+    measured = time.perf_counter() - start
     torch.cuda.synchronize()
-    return Pitfall("no synchronize", said, time.perf_counter() - start)
+    return Pitfall("no synchronize", measured, time.perf_counter() - start)
 
 
 def no_warm_up(make_function: Callable[[], Function], *inputs: Tensor, calls: int = CALLS) -> Pitfall:
@@ -67,18 +67,18 @@ def mean_for_median(
 
 def cache_resident(function: Function, make_inputs: Callable[[], Sequence[Tensor]], calls: int = CALLS) -> Pitfall:
     """The same inputs again and again, and as many others in between as push them out of the cache."""
-    sets, _ = copies_of(make_inputs)
-    said = statistics.median(_times(function, sets[:1], calls + 1)[1:])
+    sets, _ = make_input_sets(make_inputs)
+    measured = statistics.median(_times(function, sets[:1], calls + 1)[1:])
     turns = _times(function, sets, len(sets) + calls)
-    return Pitfall("cache-resident inputs", said, statistics.median(turns[len(sets) :]))
+    return Pitfall("cache-resident inputs", measured, statistics.median(turns[len(sets) :]))
 
 
 def zeros_for_numbers(function: Function, *inputs: Tensor, calls: int = CALLS) -> Pitfall:
     """Zeros, and the numbers given. Zeros cost a GPU's matrix units less power, and its clock may rise."""
     _check_cuda("zeros_for_numbers", inputs)
     zeros = [torch.zeros_like(tensor) for tensor in inputs]
-    said, true = (statistics.median(_times(function, [each], calls)[calls // 2 :]) for each in (zeros, inputs))
-    return Pitfall("zeros for numbers", said, true)
+    measured, actual = (statistics.median(_times(function, [each], calls)[calls // 2 :]) for each in (zeros, inputs))
+    return Pitfall("zeros for numbers", measured, actual)
 
 
 def _times(function: Function, sets: Sequence[Sequence[Tensor]], calls: int) -> list[float]:

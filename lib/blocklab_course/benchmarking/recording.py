@@ -86,7 +86,7 @@ class Recording:
     rows: list[TimedRow]
 
 
-def rows_of(result: Result, errors: Mapping[str, float], **shared) -> Iterator[TimedRow]:
+def rows_from_result(result: Result, errors: Mapping[str, float], **shared) -> Iterator[TimedRow]:
     """The rows of one measurement. shared: what they have in common or depends on the arm (a dict by its name).
 
     errors: the largest relative error of each arm, as the gate found it.
@@ -105,17 +105,17 @@ def rows_of(result: Result, errors: Mapping[str, float], **shared) -> Iterator[T
             "noise_p20": result.noise.ratio.p20,
             "noise_p80": result.noise.ratio.p80,
             "bytes": timing.moved,
-            "GBs": _times(bandwidth, 1e-9),
-            "share_of_copy_roof": _times(bandwidth, 1 / result.roofs.copy),
+            "GBs": _scale(bandwidth, 1e-9),
+            "share_of_copy_roof": _scale(bandwidth, 1 / result.peaks.copy),
             "flops": timing.flops,
-            "TFLOPs": _times(speed, 1e-12),
-            "share_of_matmul_roof": _times(speed, 1 / result.roofs.matmul),
+            "TFLOPs": _scale(speed, 1e-12),
+            "share_of_matmul_roof": _scale(speed, 1 / result.peaks.matmul),
             "error": errors.get(timing.name),
             "first_arm_error": errors.get(first),
             "clock_before_MHz": before,
             "clock_after_MHz": after,
             "mark": timing.mark,
-            "what_was_timed": timing.how,
+            "what_was_timed": timing.method,
         }
         yield TimedRow(**measured | own)
 
@@ -187,5 +187,5 @@ def _text(value: str | float | None) -> str:
     return "" if value is None else str(value)
 
 
-def _times(value: float | None, factor: float) -> float | None:
+def _scale(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor

@@ -1,6 +1,6 @@
 """Stopwatches: how long one call takes, averaged over a lap through all copies of the inputs.
 
-A watch is made from calls, one per copy, and warms them up. `lap()` gives seconds per call, `how` says between which
+A timer is made from calls, one per copy, and warms them up. `lap()` gives seconds per call, `how` says between which
 two moments.
 """
 
@@ -16,13 +16,15 @@ from torch.utils.benchmark import Timer
 Call = Callable[[], object]
 
 WARM_UP_CALLS = 3  # at least, before a graph is captured: compilers and libraries finish their preparations
-LAP = 4e-3  # seconds that a lap on a GPU lasts, its launches counted in: thousands of times what its clock tells apart
+MIN_GRAPH_SECONDS = (
+    4e-3  # seconds that a lap on a GPU lasts, its launches counted in: thousands of times what its clock tells apart
+)
 
 
-class LapTimer(Protocol):
-    how: str
+class CallTimer(Protocol):
+    method: str
 
-    def lap(self) -> float: ...
+    def seconds_per_call(self) -> float: ...
 
 
 class Rotation:
@@ -50,9 +52,9 @@ class CpuTimer:
         for _ in range(max(WARM_UP_CALLS, self._number)):
             rotation()
         self._timer = Timer("call()", globals={"call": rotation}, num_threads=threads)
-        self.how = f"Timer.timeit around {self._number} calls, {threads} thread{'' if threads == 1 else 's'}"
+        self.method = f"Timer.timeit around {self._number} calls, {threads} thread{'' if threads == 1 else 's'}"
 
-    def lap(self) -> float:
+    def seconds_per_call(self) -> float:
         return self._timer.timeit(self._number).times[0]
 
 
@@ -68,19 +70,19 @@ class CudaTimer:
         for _ in range(max(WARM_UP_CALLS, len(calls))):
             self._rotation()
         estimate = self._seconds(self._one_by_one, len(calls))
-        self._number = len(calls) * math.ceil(LAP / (estimate * len(calls)))
+        self._number = len(calls) * math.ceil(MIN_GRAPH_SECONDS / (estimate * len(calls)))
         self._rotation.clear()
         try:
             self._play = self._capture(pool).replay
-            self.how = f"CUDA events around a graph of {self._number} calls"
+            self.method = f"CUDA events around a graph of {self._number} calls"
         except RuntimeError as error:
             torch.cuda.synchronize()
             reason = str(error).partition("\n")[0]
             self._play = lambda: self._one_by_one(self._number)
-            self.how = f"CUDA events around {self._number} launches, their gaps included; no graph: {reason}"
+            self.method = f"CUDA events around {self._number} launches, their gaps included; no graph: {reason}"
         self._rotation.clear()  # what a graph's results lay in may serve the next graph
 
-    def lap(self) -> float:
+    def seconds_per_call(self) -> float:
         self._play()  # untimed: the clock starts on a busy GPU, so that submitting the work is no part of it
         return self._seconds(lambda _: self._play(), self._number)
 
@@ -97,14 +99,14 @@ class CudaTimer:
             self._rotation()
 
     def _capture(self, pool: object) -> torch.cuda.CUDAGraph:
-        check_no_wait(self._rotation.calls[0])
+        check_no_synchronization(self._rotation.calls[0])
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=pool, stream=torch.cuda.current_stream()):
             self._one_by_one(self._number)
         return graph
 
 
-def check_no_wait(call: Call) -> None:
+def check_no_synchronization(call: Call) -> None:
     """Raise RuntimeError if the call waits for the GPU, as no graph can.
 
     Asked before the capture: one that fails leaves torch 2.11 unable to capture, or to draw random numbers, again.

@@ -11,25 +11,23 @@ from pathlib import Path
 from blocklab_course import i18n
 from blocklab_course.i18n import Text
 
-from .collect import Report, Run, collect
-from .pages import as_csv, as_html
+from .collect import Report, RunNotebook, collect
+from .pages import render_csv, render_html
 from .sanitize import sanitize
-from .stopping import Stopped, stopping
+from .signals import Stopped, stop_on_signal
 
 NO_NOTEBOOK = Text(en="There is no notebook in {folder}.", zh="{folder} 里没有笔记本。")
 RUN_NEEDS = Text(en="--run needs {package}: pip install {package}", zh="--run 需要 {package}：pip install {package}")
 
-FOLDER_WANTED = Text(en="wants the name of a folder, got an empty one", zh="文件夹的名字不能是空的")
+EMPTY_FOLDER = Text(en="wants the name of a folder, got an empty one", zh="文件夹的名字不能是空的")
 STOPPED = Text(en="stopped ({signal}); nothing was written", zh="已停止（{signal}），没有写出报告")
-LEVEL = Text(en="wants a whole number from 1 to 999, got {got}", zh="需要 1 到 999 的整数，得到的是 {got}")
-SECONDS_WANTED = Text(
-    en="wants seconds from 1 to {longest}, got {got}", zh="秒数要在 1 到 {longest} 之间，得到的是 {got}"
-)
+BAD_LEVEL = Text(en="wants a whole number from 1 to 999, got {got}", zh="需要 1 到 999 的整数，得到的是 {got}")
+BAD_SECONDS = Text(en="wants seconds from 1 to {longest}, got {got}", zh="秒数要在 1 到 {longest} 之间，得到的是 {got}")
 
 PROG = "python -m blocklab_course.gradebook"
-NAME = "report"
+DEFAULT_NAME = "report"
 SECONDS = 300  # for one notebook; on two cores with much else to do, the longest lesson takes a third of it
-LONGEST = 86_400  # a day
+MAX_SECONDS = 86_400  # a day
 
 
 class _Parser(argparse.ArgumentParser):
@@ -45,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     i18n.set_language(asked.parse_known_args(arguments)[0].language)  # first: what is wrong with the rest is said in it
     parser = _Parser(prog=PROG, parents=[asked], description="Which mistakes a class makes.")
     parser.add_argument("folder", type=_folder, help="the students' notebooks: one each, or a folder each")
-    parser.add_argument("--out", type=Path, default=Path(NAME), help="name of the two files, without ending")
+    parser.add_argument("--out", type=Path, default=Path(DEFAULT_NAME), help="name of the two files, without ending")
     parser.add_argument(
         "--level",
         type=_level,
@@ -62,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     try:
-        with stopping():
+        with stop_on_signal():
             return _report(options)
     except Stopped as stopped:
         print(STOPPED.format(signal=stopped), file=sys.stderr)
@@ -74,13 +72,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _folder(text: str) -> Path:
     if not text:  # which would be the current folder
-        raise argparse.ArgumentTypeError(str(FOLDER_WANTED))
+        raise argparse.ArgumentTypeError(str(EMPTY_FOLDER))
     return Path(text)
 
 
 def _level(text: str) -> int:
     if not text.isdecimal() or not 1 <= len(text) <= 3 or int(text) < 1:
-        raise argparse.ArgumentTypeError(LEVEL.format(got=repr(text)))
+        raise argparse.ArgumentTypeError(BAD_LEVEL.format(got=repr(text)))
     return int(text)
 
 
@@ -89,8 +87,8 @@ def _seconds(text: str) -> float:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
-    if not 1 <= seconds <= LONGEST:  # not a number is neither
-        raise argparse.ArgumentTypeError(SECONDS_WANTED.format(longest=LONGEST, got=repr(text)))
+    if not 1 <= seconds <= MAX_SECONDS:  # not a number is neither
+        raise argparse.ArgumentTypeError(BAD_SECONDS.format(longest=MAX_SECONDS, got=repr(text)))
     return seconds
 
 
@@ -105,15 +103,15 @@ def _report(options: argparse.Namespace) -> int:
     return 1 if report.faults else 0
 
 
-def _runner(options: argparse.Namespace) -> contextlib.AbstractContextManager[Run | None]:
+def _runner(options: argparse.Namespace) -> contextlib.AbstractContextManager[RunNotebook | None]:
     if not options.run or not options.folder.is_dir():
         return contextlib.nullcontext()
     for package in ("nbclient", "psutil"):  # come with JupyterLab; reading needs neither
         if importlib.util.find_spec(package) is None:
             raise ValueError(RUN_NEEDS.format(package=package))
-    from .run_notebooks import runner
+    from .run_notebooks import notebook_runner
 
-    return runner(options.folder, options.seconds)
+    return notebook_runner(options.folder, options.seconds)
 
 
 def _write(report: Report, out: Path) -> None:
@@ -121,11 +119,14 @@ def _write(report: Report, out: Path) -> None:
 
     They are written beside it first, so that an earlier report stays whole where there is no room for this one.
     """
-    out = out / NAME if out.is_dir() else out
+    out = out / DEFAULT_NAME if out.is_dir() else out
     out.parent.mkdir(parents=True, exist_ok=True)
     new: dict[Path, Path] = {}
     try:
-        for ending, text in ((".html", as_html(report)), (".csv", "\ufeff" + as_csv(report))):  # Excel wants the mark
+        for ending, text in (
+            (".html", render_html(report)),
+            (".csv", "\ufeff" + render_csv(report)),
+        ):  # Excel wants the mark
             path = out.with_name(out.name + ending)
             new[path] = out.with_name(f".{uuid.uuid4().hex}")
             _write_new(new[path], text, path)

@@ -11,9 +11,9 @@ from blocklab_course.i18n import Text
 from blocklab_course.lessons.catalog import EXERCISES
 from blocklab_course.workspace.files import LINK, Unreadable, why_not_opened
 
-from .grades import MOST_UNKNOWN, NOT_BEGUN, SOLVED, TOO_MANY_UNKNOWN, Grades, rank, saved_grades
-from .notebooks import NOT_NAMED, Cell, code_cells, links_to_folder, load, may_hold_notebooks, named_notebook, walk
-from .students import Place, identify_students, join_names, place
+from .grades import MAX_UNKNOWN, NOT_BEGUN, SOLVED, TOO_MANY_UNKNOWN, Grades, grade_order, saved_grades
+from .notebooks import WRONG_SUFFIX, Cell, code_cells, is_notebook, links_to_folder, load, may_hold_notebooks, walk
+from .students import Location, identify_students, join_names, location
 
 NO_FOLDER = Text(
     en="report wants a folder with notebooks, got {folder}", zh="report 需要一个装有笔记本的文件夹，得到的是 {folder}"
@@ -22,15 +22,15 @@ LEFT_OUT = Text(
     en="Verdicts taken for the lessons' own solutions, and left out: {cells}.",
     zh="下列结论看来属于课程自带的参考答案，没有计入：{cells}。",
 )
-CELLS = Text(en="{notebook} (cell {cells})", zh="{notebook}（第 {cells} 个单元格）")
+NOTEBOOK_CELLS = Text(en="{notebook} (cell {cells})", zh="{notebook}（第 {cells} 个单元格）")
 NO_NOTEBOOK = Text(en="no notebook in this folder", zh="这个文件夹里没有笔记本")
 MORE_FILES = Text(en="more files of this kind: {count}", zh="类似的文件还有 {count} 个")
-MOST_FILES = 10  # named of those in one folder of the class that are no notebooks by their names
+MAX_FILES = 10  # named of those in one folder of the class that are no notebooks by their names
 SEMICOLON = Text(en="; ", zh="；")
-ABOUT = Text(en="{file}: {why}", zh="{file}：{why}")
+FILE_PROBLEM = Text(en="{file}: {why}", zh="{file}：{why}")
 
-Run = Callable[[Path, list[Cell]], Grades]  # runs a notebook: its verdicts, and why it did not come to its end
-Standing = tuple[str, bool]  # a mark, and whether it comes from running the notebook here
+RunNotebook = Callable[[Path, list[Cell]], Grades]  # runs a notebook: its verdicts, and why it did not come to its end
+SourcedGrade = tuple[str, bool]  # a mark, and whether it comes from running the notebook here
 
 
 @dataclass(frozen=True)
@@ -67,20 +67,20 @@ class Report:
     @property
     def told_faults(self) -> list[str]:
         """The faults, a line each."""
-        return [ABOUT.format(file=file, why=why) for file, why in self.faults.items()]
+        return [FILE_PROBLEM.format(file=file, why=why) for file, why in self.faults.items()]
 
     def claimed(self, student: str, exercise: str) -> bool:
         """Whether a verdict stands beside others that ran here, but did not run itself."""
         return self.ran is not None and (student, exercise) not in self.ran
 
 
-def lesson_of(exercise: str) -> str:
+def lesson_number(exercise: str) -> str:
     """The number of the lesson that explains an exercise, "05"; empty for an exercise that does not exist."""
     known = EXERCISES.get(exercise)
     return known.lesson[:2] if known else ""
 
 
-def collect(folder: Path, level: int | None = None, run: Run | None = None) -> Report:
+def collect(folder: Path, level: int | None = None, run: RunNotebook | None = None) -> Report:
     """Collect the verdicts of all notebooks below a folder; without `run`, nothing runs.
 
     Who a student is, `level` says or finds out: see `students.tell_apart`. Raises ValueError without a folder,
@@ -89,7 +89,7 @@ def collect(folder: Path, level: int | None = None, run: Run | None = None) -> R
     if not folder.is_dir():
         raise ValueError(NO_FOLDER.format(folder=folder))
     os.scandir(folder).close()  # or say why it cannot be opened
-    found: dict[Path, dict[str, Standing]] = {}
+    found: dict[Path, dict[str, SourcedGrade]] = {}
     faults: dict[str, str] = {}
     left_out: list[str] = []
     strays: dict[str, list[Path]] = {}  # by the first folder
@@ -101,12 +101,14 @@ def collect(folder: Path, level: int | None = None, run: Run | None = None) -> R
                 raise error
             if links_to_folder(path):
                 raise Unreadable(LINK)
-            if named_notebook(path):
+            if is_notebook(path):
                 found[inside], told, cells = _read_one(path, inside, run)
                 if told:
                     faults[inside.as_posix()] = str(SEMICOLON).join(told)
                 if cells:
-                    left_out.append(CELLS.format(notebook=inside.as_posix(), cells=join_names(map(str, sorted(cells)))))
+                    left_out.append(
+                        NOTEBOOK_CELLS.format(notebook=inside.as_posix(), cells=join_names(map(str, sorted(cells))))
+                    )
             elif path.is_dir():
                 folders.append(inside)
             elif may_hold_notebooks(path):
@@ -114,14 +116,14 @@ def collect(folder: Path, level: int | None = None, run: Run | None = None) -> R
         except (Unreadable, OSError) as reason:
             faults[inside.as_posix()] = why_not_opened(reason)
     for first, files in strays.items():
-        faults |= {file.as_posix(): str(NOT_NAMED) for file in files[:MOST_FILES]}
-        if len(files) > MOST_FILES:
-            faults[first] = MORE_FILES.format(count=len(files) - MOST_FILES)
+        faults |= {file.as_posix(): str(WRONG_SUFFIX) for file in files[:MAX_FILES]}
+        if len(files) > MAX_FILES:
+            faults[first] = MORE_FILES.format(count=len(files) - MAX_FILES)
     remarks = [LEFT_OUT.format(cells=join_names(left_out))] if left_out else []
     return _report(found, folders, faults, remarks, level, run is not None)
 
 
-def _read_one(path: Path, inside: Path, run: Run | None) -> tuple[dict[str, Standing], list[str], set[int]]:
+def _read_one(path: Path, inside: Path, run: RunNotebook | None) -> tuple[dict[str, SourcedGrade], list[str], set[int]]:
     """The standings of one notebook, what was wrong in it, and the cells taken for the lesson's solutions.
 
     What ran overrules what the file claims.
@@ -136,42 +138,42 @@ def _read_one(path: Path, inside: Path, run: Run | None) -> tuple[dict[str, Stan
 
 
 def _report(
-    found: dict[Path, dict[str, Standing]],
+    found: dict[Path, dict[str, SourcedGrade]],
     folders: list[Path],
     faults: dict[str, str],
     remarks: list[str],
     level: int | None,
     with_run: bool,
 ) -> Report:
-    tried: dict[Place, set[str]] = {}
+    tried: dict[Location, set[str]] = {}
     for path, standings in found.items():
-        tried.setdefault(place(path), set()).update(standings)
+        tried.setdefault(location(path), set()).update(standings)
     students, doubts, level = identify_students(tried, level)
-    rows: dict[str, dict[str, Standing]] = {student: {} for student in students.values()}
+    rows: dict[str, dict[str, SourcedGrade]] = {student: {} for student in students.values()}
     for path, standings in found.items():
-        row = rows[students[place(path)]]
+        row = rows[students[location(path)]]
         unknown = standings.keys() - EXERCISES.keys() - row.keys()
-        room = max(0, MOST_UNKNOWN - len(row.keys() - EXERCISES.keys()))
+        room = max(0, MAX_UNKNOWN - len(row.keys() - EXERCISES.keys()))
         if len(unknown) > room:
             why = faults.get(path.as_posix())
             faults[path.as_posix()] = str(SEMICOLON).join(filter(None, (why, str(TOO_MANY_UNKNOWN))))
         for exercise in standings.keys() - set(sorted(unknown)[room:]):
             best = row.get(exercise, standings[exercise])
-            row[exercise] = max(standings[exercise], best, key=_worth)  # of equals, the later one
+            row[exercise] = max(standings[exercise], best, key=_order)  # of equals, the later one
     told = {parent for path in (*found, *map(Path, faults)) for parent in (path, *path.parents)}
-    faults |= {path.as_posix(): str(NO_NOTEBOOK) for path in folders if _is_bare(path, told, level)}
+    faults |= {path.as_posix(): str(NO_NOTEBOOK) for path in folders if _is_empty_student_folder(path, told, level)}
     cells = {student: {name: mark for name, (mark, _) in row.items()} for student, row in rows.items()}
     ran = frozenset((student, name) for student, row in rows.items() for name, (_, here) in row.items() if here)
     return Report(cells, faults, doubts + remarks, ran if with_run else None)
 
 
-def _is_bare(folder: Path, told: set[Path], level: int) -> bool:
+def _is_empty_student_folder(folder: Path, told: set[Path], level: int) -> bool:
     """Whether a folder may be a student's, or a section's, and nothing in it was read or named."""
-    *above, name = place(folder / "_")[:-1]
+    *above, name = location(folder / "_")[:-1]
     a_students = len(above) < level and name == unicodedata.normalize("NFC", folder.name)
     return a_students and folder not in told and (folder.parent in told or len(folder.parts) == 1)
 
 
-def _worth(standing: Standing) -> tuple[int, bool]:
+def _order(standing: SourcedGrade) -> tuple[int, bool]:
     mark, ran = standing
-    return rank(mark), ran
+    return grade_order(mark), ran

@@ -7,17 +7,17 @@ from blocklab_course.checks.verdict import MIME
 from blocklab_course.i18n import Text
 
 from .notebooks import Cell
-from .submissions import is_starter_code, solutions
+from .submissions import is_starter_code, submitted_solutions
 
 SOLVED, NOT_BEGUN, UNKNOWN = "✓", "…", "?"
 NOT_WRITTEN = "not-written-yet"
-MOST_UNKNOWN = 20  # exercises of one student that no table holds: a newer version's, not a flood of made-up columns
-MOST_NAMED = 3
+MAX_UNKNOWN = 20  # exercises of one student that no table holds: a newer version's, not a flood of made-up columns
+MAX_PROBLEMS = 3
 
-ODD_CELLS = Text(en="cells that cannot be read: {count}", zh="无法读取的单元格：{count} 个")
-ODD_OUTPUTS = Text(en="cell {cell}: its outputs cannot be read", zh="第 {cell} 个单元格：输出无法读取")
-ODD_VERDICT = Text(en="cell {cell}: a verdict is {got}", zh="第 {cell} 个单元格：结论不合格式，写的是 {got}")
-ODD_FIELD = Text(
+BAD_CELLS = Text(en="cells that cannot be read: {count}", zh="无法读取的单元格：{count} 个")
+BAD_OUTPUTS = Text(en="cell {cell}: its outputs cannot be read", zh="第 {cell} 个单元格：输出无法读取")
+BAD_VERDICT = Text(en="cell {cell}: a verdict is {got}", zh="第 {cell} 个单元格：结论不合格式，写的是 {got}")
+BAD_FIELD = Text(
     en="cell {cell}: in a verdict, {field} is {got}", zh="第 {cell} 个单元格：结论里的 {field} 不合格式，写的是 {got}"
 )
 TOO_MANY_UNKNOWN = Text(en="too many exercises that do not exist", zh="不存在的练习太多")
@@ -25,7 +25,7 @@ MORE = Text(en="more of this kind: {count}", zh="类似的错误还有 {count} �
 
 _NAME = re.compile(r"\w[\w-]{0,99}")
 _MISTAKE = re.compile(r"\w[\w-]*(\+\w[\w-]*)*")
-LONGEST_MISTAKE = 300
+MAX_MISTAKE_LENGTH = 300
 
 
 class Grades:
@@ -47,24 +47,24 @@ class Grades:
         if cell.solution:
             return
         if not isinstance(verdict, dict):
-            self.complain(ODD_VERDICT.format(cell=cell.number, got=reprlib.repr(verdict)))
+            self.complain(BAD_VERDICT.format(cell=cell.number, got=reprlib.repr(verdict)))
             return
         exercise, passed, mistake = map(verdict.get, ("exercise", "passed", "mistake"))
         odd = {
-            "exercise": not _is(_NAME, exercise),
+            "exercise": not _matches(_NAME, exercise),
             "passed": not isinstance(passed, bool),
-            "mistake": mistake is not None and not (_is(_MISTAKE, mistake) and len(mistake) <= LONGEST_MISTAKE),
+            "mistake": mistake is not None and not (_matches(_MISTAKE, mistake) and len(mistake) <= MAX_MISTAKE_LENGTH),
         }
         for field in (field for field, is_odd in odd.items() if is_odd):
-            self.complain(ODD_FIELD.format(cell=cell.number, field=field, got=reprlib.repr(verdict.get(field))))
+            self.complain(BAD_FIELD.format(cell=cell.number, field=field, got=reprlib.repr(verdict.get(field))))
             return
-        if cell.folded or exercise in solutions(cell.source):
+        if cell.folded or exercise in submitted_solutions(cell.source):
             self.left_out.add(cell.number)
             return
         not_begun = mistake == NOT_WRITTEN or is_starter_code(exercise, cell.source)
         mark = SOLVED if passed else NOT_BEGUN if not_begun else mistake or UNKNOWN
         self.last[exercise] = mark
-        self.best[exercise] = better(self.best.get(exercise, NOT_BEGUN), mark)
+        self.best[exercise] = better_grade(self.best.get(exercise, NOT_BEGUN), mark)
 
     def complain(self, fault: str) -> None:
         self._faults.append(fault)
@@ -72,22 +72,22 @@ class Grades:
     @property
     def faults(self) -> list[str]:
         """The first faults, and how many more there are."""
-        more = len(self._faults) - MOST_NAMED
-        return self._faults[:MOST_NAMED] + ([MORE.format(count=more)] if more > 0 else [])
+        more = len(self._faults) - MAX_PROBLEMS
+        return self._faults[:MAX_PROBLEMS] + ([MORE.format(count=more)] if more > 0 else [])
 
 
-def _is(pattern: re.Pattern, text: object) -> bool:
+def _matches(pattern: re.Pattern, text: object) -> bool:
     return isinstance(text, str) and pattern.fullmatch(text) is not None
 
 
-def rank(mark: str) -> int:
+def grade_order(mark: str) -> int:
     """How good a mark is."""
     return {NOT_BEGUN: 0, SOLVED: 2}.get(mark, 1)
 
 
-def better(earlier: str, later: str) -> str:
+def better_grade(earlier: str, later: str) -> str:
     """The better of two marks, of two mistakes the later one."""
-    return later if rank(later) >= rank(earlier) else earlier
+    return later if grade_order(later) >= grade_order(earlier) else earlier
 
 
 def saved_grades(notebook: dict, cells: list[Cell]) -> Grades:
@@ -95,13 +95,13 @@ def saved_grades(notebook: dict, cells: list[Cell]) -> Grades:
     marks = Grades()
     odd = sum(not isinstance(cell, dict) for cell in notebook["cells"])
     if odd:
-        marks.complain(ODD_CELLS.format(count=odd))
+        marks.complain(BAD_CELLS.format(count=odd))
     for cell in (cell for cell in cells if not cell.solution):
         outputs = cell.outputs if isinstance(cell.outputs, list) else [cell.outputs]
         data = [output.get("data", {}) if isinstance(output, dict) else None for output in outputs]
         for bundle in data:
             if not isinstance(bundle, dict):
-                marks.complain(ODD_OUTPUTS.format(cell=cell.number))
+                marks.complain(BAD_OUTPUTS.format(cell=cell.number))
             elif MIME in bundle:
                 marks.add(cell, bundle[MIME])
     return marks

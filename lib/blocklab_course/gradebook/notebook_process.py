@@ -13,8 +13,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbformat.v4 import new_code_cell, new_notebook
 
-ORDER, ANSWERS = "order.json", "answers.jsonl"
-MOST, LONGEST = 1000, 10_000  # answers, and characters of one: a notebook may show them without end
+JOB, RESULTS = "order.json", "answers.jsonl"
+MAX_RESULTS, MAX_RESULT_LENGTH = 1000, 10_000  # answers, and characters of one: a notebook may show them without end
 
 
 class _Listener(NotebookClient):
@@ -22,13 +22,13 @@ class _Listener(NotebookClient):
 
     def __init__(self, kind: str, answers: TextIO, **options):
         super().__init__(**options)
-        self._kind, self._answers, self._left = kind, answers, MOST
+        self._kind, self._answers, self._left = kind, answers, MAX_RESULTS
 
     def output(self, _outs, msg, _display_id, cell_index):
         data = msg["content"].get("data", {})
         if self._kind in data and self._left:
             line = json.dumps(["shown", cell_index, data[self._kind]])
-            if len(line) <= LONGEST:
+            if len(line) <= MAX_RESULT_LENGTH:
                 print(line, file=self._answers, flush=True)
                 self._left -= 1
 
@@ -42,8 +42,8 @@ class _Listener(NotebookClient):
 
 
 def main(folder: Path, seconds: int) -> None:
-    order = json.loads(folder.joinpath(ORDER).read_text("utf-8"))
-    with folder.joinpath(ANSWERS).open("w", encoding="utf-8") as answers:
+    order = json.loads(folder.joinpath(JOB).read_text("utf-8"))
+    with folder.joinpath(RESULTS).open("w", encoding="utf-8") as answers:
         client = _Listener(
             order["kind"],
             answers,

@@ -12,15 +12,15 @@ from blocklab_course.workspace import files
 from blocklab_course.workspace.files import Unreadable
 
 ENDING = ".ipynb"
-MOST_BYTES = 50_000_000  # a hundred times the longest lesson, pictures included
-MOST_VALUES = 500_000  # some hundred times the longest lesson's; each may take 0.5 kB once it is read
+MAX_BYTES = 50_000_000  # a hundred times the longest lesson, pictures included
+MAX_VALUES = 500_000  # some hundred times the longest lesson's; each may take 0.5 kB once it is read
 
 TOO_MANY = Text(en="more than {most:,} values in it", zh="里面的数据超过 {most:,} 项")
 TOO_DEEP = Text(en="nested too deeply", zh="嵌套太深")
 NOT_TEXT = Text(en="its text is neither UTF-8 nor UTF-16", zh="文字编码不是 UTF-8，也不是 UTF-16")
 NOT_JSON = Text(en="not JSON: line {line}, column {column}", zh="不是 JSON：第 {line} 行第 {column} 列")
-ODD_NUMBER = Text(en="not JSON: a number that is too long", zh="不是 JSON：有一个数太长")
-NOT_NAMED = Text(en="not read: its name does not end in `.ipynb`", zh="没有读取：文件名不是以 `.ipynb` 结尾")
+NUMBER_TOO_LONG = Text(en="not JSON: a number that is too long", zh="不是 JSON：有一个数太长")
+WRONG_SUFFIX = Text(en="not read: its name does not end in `.ipynb`", zh="没有读取：文件名不是以 `.ipynb` 结尾")
 NO_CELLS = Text(en="not a notebook: there is no list of cells", zh="不是笔记本：没有单元格列表")
 
 
@@ -63,17 +63,17 @@ def walk(folder: Path) -> Iterator[tuple[Path, OSError | None]]:
             yield Path(entry.path), None
 
 
-def named_notebook(path: Path) -> bool:
+def is_notebook(path: Path) -> bool:
     """Whether it is to be read, or to be told about: macOS puts a `._` shadow beside each file of an archive."""
     return path.name.lower().endswith(ENDING) and not path.name.startswith("._")
 
 
-_NEAR = re.compile(r"\.ipynb\W|\.(zip|tar|t?gz|tgz|bz2|xz|zst|7z|rar)$", re.IGNORECASE)
+_MAY_HOLD_NOTEBOOKS = re.compile(r"\.ipynb\W|\.(zip|tar|t?gz|tgz|bz2|xz|zst|7z|rar)$", re.IGNORECASE)
 
 
 def may_hold_notebooks(path: Path) -> bool:
     """Whether its name says that it was handed in as a notebook, or with notebooks in it, and cannot be read."""
-    return _NEAR.search(path.name) is not None and not path.name.startswith("._")
+    return _MAY_HOLD_NOTEBOOKS.search(path.name) is not None and not path.name.startswith("._")
 
 
 def links_to_folder(path: Path) -> bool:
@@ -95,7 +95,7 @@ def loads(content: bytes) -> dict:
     except json.JSONDecodeError as error:
         raise Unreadable(NOT_JSON.format(line=error.lineno, column=error.colno)) from None
     except ValueError:
-        raise Unreadable(ODD_NUMBER) from None
+        raise Unreadable(NUMBER_TOO_LONG) from None
     except RecursionError:
         raise Unreadable(TOO_DEEP) from None
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
@@ -104,9 +104,9 @@ def loads(content: bytes) -> dict:
 
 
 def _content(path: Path) -> bytes:
-    content = files.read_regular_file(path, MOST_BYTES)
-    if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
-        raise Unreadable(TOO_MANY.format(most=MOST_VALUES))
+    content = files.read_regular_file(path, MAX_BYTES)
+    if sum(map(content.count, (b",", b"[", b"{"))) > MAX_VALUES:
+        raise Unreadable(TOO_MANY.format(most=MAX_VALUES))
     return content
 
 
@@ -119,7 +119,7 @@ def code_cells(notebook: dict) -> list[Cell]:
         Cell(
             n,
             cell.get("id"),
-            _joined(cell.get("source")),
+            _source_text(cell.get("source")),
             cell.get("outputs", []),
             exercise="exercise" in _tags(cell),
             solution="solution" in _tags(cell),
@@ -129,10 +129,10 @@ def code_cells(notebook: dict) -> list[Cell]:
     ]
 
 
-def texts(notebook: dict) -> list[str]:
+def markdown_texts(notebook: dict) -> list[str]:
     """The Markdown cells' texts in their order."""
     cells = (cell for cell in notebook["cells"] if isinstance(cell, dict))
-    return [_joined(cell.get("source")) for cell in cells if cell.get("cell_type") == "markdown"]
+    return [_source_text(cell.get("source")) for cell in cells if cell.get("cell_type") == "markdown"]
 
 
 def _tags(cell: dict) -> list:
@@ -152,7 +152,7 @@ def _metadata(cell: dict) -> dict:
     return metadata if isinstance(metadata, dict) else {}
 
 
-def _joined(source: object) -> str:
+def _source_text(source: object) -> str:
     """Jupyter saves a source as one string or as a list of lines."""
     lines = source if isinstance(source, list) else [source]
     return "".join(line for line in lines if isinstance(line, str))

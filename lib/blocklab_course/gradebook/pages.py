@@ -9,7 +9,7 @@ from blocklab_course.checks.verdict import to_html
 from blocklab_course.i18n import Text, get_language
 from blocklab_course.lessons.catalog import EXERCISES
 
-from .collect import Report, lesson_of
+from .collect import Report, lesson_number
 from .grades import NOT_BEGUN, SOLVED, UNKNOWN
 from .sanitize import sanitize, spreadsheet_cell
 
@@ -41,7 +41,7 @@ LEGEND = {
 COUNT = Text(en="{count} of {total}", zh="{count}/{total}")
 
 
-def as_csv(report: Report) -> str:
+def render_csv(report: Report) -> str:
     """The table, students by exercises. A verdict in parentheses is claimed where others ran."""
     text = io.StringIO()
     rows = [[str(STUDENT), *report.exercises]]
@@ -53,7 +53,7 @@ def as_csv(report: Report) -> str:
     return text.getvalue()
 
 
-def as_html(report: Report) -> str:
+def render_html(report: Report) -> str:
     """One page: what the class shares, each mistake with its hint, then the table, then what could not be read."""
     numbers = {(exercise, mistake): number for number, (exercise, mistake, _) in enumerate(report.shared(), 1)}
     source, heading = (ALL_CLAIMED, CLAIMED) if report.ran is None else (SOME_CLAIMED, RAN)
@@ -88,14 +88,14 @@ def _item(exercise: str, mistake: str, count: int, total: int) -> str:
     hint = f"<br>{to_html(str(known[mistake]))}" if mistake in known else ""
     share = COUNT.format(count=count, total=total)
     name = LEGEND[UNKNOWN] if mistake == UNKNOWN else sanitize(mistake)
-    return f"<li><strong>{share}</strong> <code>{_shown(exercise)}</code> · {_shown(name)}{hint}</li>"
+    return f"<li><strong>{share}</strong> <code>{_escape(exercise)}</code> · {_escape(name)}{hint}</li>"
 
 
 def _table(report: Report, numbers: dict[tuple[str, str], int]) -> str:
     lessons = "".join(
-        f'<th colspan="{len(list(names))}">{number}</th>' for number, names in groupby(report.exercises, lesson_of)
+        f'<th colspan="{len(list(names))}">{number}</th>' for number, names in groupby(report.exercises, lesson_number)
     )
-    head = "".join(f"<th><span>{_shown(name)}</span></th>" for name in report.exercises)
+    head = "".join(f"<th><span>{_escape(name)}</span></th>" for name in report.exercises)
     rows = "".join(_row(report, student, numbers) for student in report.cells)
     return (
         f'<div class="wide"><table><thead><tr><th rowspan="2" scope="col">{STUDENT}</th>{lessons}</tr>'
@@ -106,7 +106,7 @@ def _table(report: Report, numbers: dict[tuple[str, str], int]) -> str:
 def _row(report: Report, student: str, numbers: dict[tuple[str, str], int]) -> str:
     row = report.cells[student]
     cells = "".join(_cell(report, student, name, row.get(name, ""), numbers) for name in report.exercises)
-    return f'<tr><th scope="row">{_shown(student)}</th>{cells}</tr>'
+    return f'<tr><th scope="row">{_escape(student)}</th>{cells}</tr>'
 
 
 def _cell(report: Report, student: str, exercise: str, mark: str, numbers: dict[tuple[str, str], int]) -> str:
@@ -116,7 +116,7 @@ def _cell(report: Report, student: str, exercise: str, mark: str, numbers: dict[
     several = dict.fromkeys(mark.split("+"))
     names = (UNKNOWN if mistake == UNKNOWN else str(numbers[exercise, mistake]) for mistake in several)
     shown = _claim(report, student, exercise, "+".join(names))
-    return f'<td class="wrong" title="{_shown(mark)}">{shown}</td>'
+    return f'<td class="wrong" title="{_escape(mark)}">{shown}</td>'
 
 
 def _claim(report: Report, student: str, exercise: str, mark: str) -> str:
@@ -129,11 +129,11 @@ def _legend(mistakes: bool) -> str:
 
 
 def _notes(title: Text, lines: list[str]) -> str:
-    items = "".join(f"<li>{_shown(line)}</li>" for line in lines)
+    items = "".join(f"<li>{_escape(line)}</li>" for line in lines)
     return f"<h2>{title}</h2><ul>{items}</ul>" if lines else ""
 
 
-def _shown(text: object) -> str:
+def _escape(text: object) -> str:
     return escape(sanitize(text))
 
 

@@ -24,17 +24,17 @@ from blocklab_course.i18n import Text
 from blocklab_course.workspace.files import Unreadable, read_at_most, why_not_opened
 
 from . import notebook_process
-from .collect import Run
+from .collect import RunNotebook
 from .grades import Grades
-from .notebook_process import ANSWERS, ORDER
-from .notebooks import MOST_BYTES, Cell, walk
+from .notebook_process import JOB, RESULTS
+from .notebooks import MAX_BYTES, Cell, walk
 
-CELLS_SHARE = 5  # a cell is interrupted after a fifth of that, and the next one goes on
-DEEPEST = 50  # folders in folders that are copied
-BY_THE_LIMIT = ("stopped", "interrupted")  # what a check says that was running when its cell was stopped
-ROUNDS = 50  # of ending what a notebook started
+CELL_TIMEOUT_DIVISOR = 5  # a cell is interrupted after a fifth of that, and the next one goes on
+MAX_DEPTH = 50  # folders in folders that are copied
+TIMEOUT_MISTAKES = ("stopped", "interrupted")  # what a check says that was running when its cell was stopped
+MAX_KILL_ROUNDS = 50  # of ending what a notebook started
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
-TICKET = "BLOCKLAB_REPORT_RUN"  # in the environment of all that a notebook starts, so that it can be ended
+RUN_ID = "blocklab_REPORT_RUN"  # in the environment of all that a notebook starts, so that it can be ended
 
 TOO_LONG = Text(en="stopped while running, after {seconds:g} s", zh="运行了 {seconds:g} 秒还没有结束，已停止")
 CELL_TOO_LONG = Text(
@@ -45,13 +45,13 @@ NOT_RUN = Text(en="could not be run: {why}", zh="无法运行：{why}")
 
 
 @contextmanager
-def runner(folder: Path, seconds: float) -> Iterator[Run]:
+def notebook_runner(folder: Path, seconds: float) -> Iterator[RunNotebook]:
     """What runs a notebook of a folder, for at most so many seconds, and gives the marks that it earned."""
     # Hidden, should it lie in the folder itself; and the same from every folder, whatever TMPDIR says.
     scratch = Path(tempfile.mkdtemp(prefix=".blocklab-")).absolute()
     try:
         _copy(folder, scratch / "class")
-        with _adopting_orphans():
+        with _adopt_orphans():
             yield lambda inside, cells: _run(scratch, inside, cells, seconds)
     finally:
         with suppress(RecursionError):  # whatever was put there
@@ -64,7 +64,7 @@ def _copy(folder: Path, copy: Path) -> None:
         inside = path.relative_to(folder)
         with suppress(OSError):
             about = path.lstat()
-            if stat.S_ISREG(about.st_mode) and about.st_size <= MOST_BYTES and len(inside.parts) <= DEEPEST:
+            if stat.S_ISREG(about.st_mode) and about.st_size <= MAX_BYTES and len(inside.parts) <= MAX_DEPTH:
                 (copy / inside).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, copy / inside)
 
@@ -74,21 +74,21 @@ def _run(scratch: Path, inside: Path, cells: list[Cell], seconds: float) -> Grad
     marks, fault = Grades(), str(DIED)
     try:
         own = Path(tempfile.mkdtemp(dir=scratch))
-        own.joinpath(ORDER).write_text(json.dumps({"kind": MIME, "sources": list(map(_without_halves, cells))}))
+        own.joinpath(JOB).write_text(json.dumps({"kind": MIME, "sources": list(map(_encodable_source, cells))}))
         here = (scratch / "class" / inside).parent
         here.mkdir(parents=True, exist_ok=True)  # a notebook that ran before may have moved it
         try:
-            _in_a_process(own, here, seconds)
+            _run_in_process(own, here, seconds)
         except subprocess.TimeoutExpired:
             fault = TOO_LONG.format(seconds=seconds)
         stopped: set[int] = set()
-        for word, *answer in _answers(own / ANSWERS):
+        for word, *answer in _read_results(own / RESULTS):
             if word == "ended":
                 fault = NOT_RUN.format(why=answer[0]) if answer[0] else ""
             elif word == "stopped" and answer[0] not in stopped:
                 stopped.add(answer[0])
-                marks.complain(CELL_TOO_LONG.format(cell=cells[answer[0]].number, seconds=_for_a_cell(seconds)))
-            elif word == "shown" and not (answer[0] in stopped and answer[1].get("mistake") in BY_THE_LIMIT):
+                marks.complain(CELL_TOO_LONG.format(cell=cells[answer[0]].number, seconds=_cell_timeout(seconds)))
+            elif word == "shown" and not (answer[0] in stopped and answer[1].get("mistake") in TIMEOUT_MISTAKES):
                 marks.add(cells[answer[0]], answer[1])
     except OSError as error:
         fault = NOT_RUN.format(why=why_not_opened(error))
@@ -99,28 +99,28 @@ def _run(scratch: Path, inside: Path, cells: list[Cell], seconds: float) -> Grad
     return marks
 
 
-def _without_halves(cell: Cell) -> str:
+def _encodable_source(cell: Cell) -> str:
     """A cell's source without lone halves of surrogate pairs, which end a kernel."""
     return cell.source.encode("utf-8", "replace").decode()
 
 
-def _answers(path: Path) -> Iterator[list]:
-    yield from map(json.loads, read_at_most(path, MOST_BYTES).splitlines())
+def _read_results(path: Path) -> Iterator[list]:
+    yield from map(json.loads, read_at_most(path, MAX_BYTES).splitlines())
 
 
-def _for_a_cell(seconds: float) -> int:
-    return max(1, round(seconds / CELLS_SHARE))
+def _cell_timeout(seconds: float) -> int:
+    return max(1, round(seconds / CELL_TIMEOUT_DIVISOR))
 
 
-def _in_a_process(own: Path, here: Path, seconds: float) -> None:
+def _run_in_process(own: Path, here: Path, seconds: float) -> None:
     """Run what is ordered in `own`; whatever it starts ends with it. Raises TimeoutExpired and OSError."""
     others = set(psutil.Process().children(recursive=True))
     ticket = uuid.uuid4().hex
     try:
         subprocess.run(
-            [sys.executable, "-P", notebook_process.__file__, str(own), str(_for_a_cell(seconds))],
+            [sys.executable, "-P", notebook_process.__file__, str(own), str(_cell_timeout(seconds))],
             cwd=here,
-            env=os.environ | {TICKET: ticket, "IPYTHONDIR": str(own), "JUPYTER_RUNTIME_DIR": str(own)},
+            env=os.environ | {RUN_ID: ticket, "IPYTHONDIR": str(own), "JUPYTER_RUNTIME_DIR": str(own)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -128,8 +128,8 @@ def _in_a_process(own: Path, here: Path, seconds: float) -> None:
             timeout=seconds,
         )
     finally:
-        for _ in range(ROUNDS):  # it may start more meanwhile
-            family = _family(ticket, others)
+        for _ in range(MAX_KILL_ROUNDS):  # it may start more meanwhile
+            family = _started_processes(ticket, others)
             for member in family:
                 with suppress(psutil.Error):
                     member.kill()
@@ -138,18 +138,18 @@ def _in_a_process(own: Path, here: Path, seconds: float) -> None:
             psutil.wait_procs(family, timeout=0.2)
 
 
-def _family(ticket: str, others: set[psutil.Process]) -> set[psutil.Process]:
+def _started_processes(ticket: str, others: set[psutil.Process]) -> set[psutil.Process]:
     """All that a notebook started: what descends from here and was not there before, and what carries its ticket."""
     family = set(psutil.Process().children(recursive=True)) - others
     for process in psutil.process_iter():
         with suppress(psutil.Error):  # ended meanwhile, or another user's
-            if process.environ().get(TICKET) == ticket:
+            if process.environ().get(RUN_ID) == ticket:
                 family.add(process)
     return family
 
 
 @contextmanager
-def _adopting_orphans() -> Iterator[None]:
+def _adopt_orphans() -> Iterator[None]:
     """Let processes whose parent has ended be children of this one, where the system can: on Linux."""
     adopt = ctypes.CDLL(None).prctl if sys.platform == "linux" else lambda *_: None
     adopt(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

@@ -2,8 +2,8 @@
 
 import unicodedata
 
-LONGEST = 300
-_FORMULA = ("=", "+", "-", "@", "−")  # the last is the minus sign, U+2212
+MAX_LENGTH = 300
+_FORMULA_SIGNS = ("=", "+", "-", "@", "−")  # the last is the minus sign, U+2212
 
 
 def sanitize(text: object) -> str:
@@ -12,7 +12,7 @@ def sanitize(text: object) -> str:
     These are control and formatting characters, bytes of a file name that are not UTF-8, halves of surrogate pairs.
     """
     text = str(text)
-    clipped = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}…{text[-LONGEST // 2 :]}"
+    clipped = text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH // 2]}…{text[-MAX_LENGTH // 2 :]}"
     return "".join(c if _visible(c) else c.encode("unicode_escape").decode() for c in clipped)
 
 
@@ -28,4 +28,4 @@ def spreadsheet_cell(text: object) -> str:
     """
     shown = sanitize(text)
     begin = unicodedata.normalize("NFKC", shown).lstrip()
-    return f"'{shown}" if begin.startswith(_FORMULA) else shown
+    return f"'{shown}" if begin.startswith(_FORMULA_SIGNS) else shown

@@ -11,30 +11,32 @@ from pathlib import Path
 from blocklab_course import i18n
 from blocklab_course.i18n import LANGUAGES, Text
 
-SEVERAL = Text(
+MAYBE_SEVERAL = Text(
     en="Here the same exercise lies in several folders: {students} ({places}). If these are several students, add "
     "--level {level}.",
     zh="同一个练习出现在几个文件夹里：{students}（{places}）。如果这其实是几名学生，请加上 --level {level}。",
 )
-ONE = Text(
+MERGED = Text(
     en="Counted as one student each, with notebooks in several folders: {students} ({places}).",
     zh="下列每个名字各算一名学生，笔记本却分在几个文件夹里：{students}（{places}）。",
 )
-MOST_NAMED = 10
+MAX_NAMES = 10
 
 OWN_FOLDERS = {*LANGUAGES, "my", "notebooks"}  # where the lessons lie and where `make lab` copies them
 
-Place = tuple[str, ...]  # the folders on the way to a notebook, but for the project's own, then its file name
-Tried = dict[Place, set[str]]  # the exercises of the notebooks at each place
+Location = tuple[str, ...]  # the folders on the way to a notebook, but for the project's own, then its file name
+ExercisesByLocation = dict[Location, set[str]]  # the exercises of the notebooks at each place
 
 
-def place(inside: Path) -> Place:
+def location(inside: Path) -> Location:
     """Where a notebook lies in the class's folder. In a student's folder the project's own ones make no difference."""
     *folders, name = (unicodedata.normalize("NFC", part) for part in inside.parts)  # a Mac takes letters apart
     return (*folders[:1], *(folder for folder in folders[1:] if folder not in OWN_FOLDERS), name)
 
 
-def identify_students(tried: Tried, level: int | None = None) -> tuple[dict[Place, str], list[str], int]:
+def identify_students(
+    tried: ExercisesByLocation, level: int | None = None
+) -> tuple[dict[Location, str], list[str], int]:
     """The student of every notebook, remarks on where that may be wrong, and the level of the students' names.
 
     With a level, 1 being directly in the class's folder, the student is the name at that level, wherever it lies.
@@ -44,15 +46,15 @@ def identify_students(tried: Tried, level: int | None = None) -> tuple[dict[Plac
     if level is None:
         start, level = _levels(tried)
         students = _names({where: where[start - 1 : level] for where in tried}, level)
-        return students, _doubts(_groups(tried, students.get)), level
+        return students, _ambiguity_remarks(_groups(tried, students.get)), level
     students = _names({where: where[:level][-1:] for where in tried}, level)
-    return students, _merged(_groups(tried, students.get), level), level
+    return students, _merge_remarks(_groups(tried, students.get), level), level
 
 
-def _levels(tried: Tried) -> tuple[int, int]:
+def _levels(tried: ExercisesByLocation) -> tuple[int, int]:
     """The first level of a student's name, and the last one."""
     folders = {where[:-1] for where in tried}
-    alike = _alike(folders)
+    alike = _common_prefix_length(folders)
     start = level = max(1, alike if any(len(folder) == alike for folder in folders) else alike + 1)
     while _are_sections(groups := _groups(tried, itemgetter(slice(level))), level):
         level += 1
@@ -60,25 +62,25 @@ def _levels(tried: Tried) -> tuple[int, int]:
     return start, level
 
 
-def _alike(places: Iterable[Place]) -> int:
+def _common_prefix_length(places: Iterable[Location]) -> int:
     """How many names, from the first one on, all places share."""
     return sum(1 for _ in itertools.takewhile(lambda names: len(set(names)) == 1, zip(*places, strict=False)))
 
 
-def _are_sections(groups: dict[object, Tried], level: int) -> bool:
+def _are_sections(groups: dict[object, ExercisesByLocation], level: int) -> bool:
     """Whether all folders at a level hold several people: what is in them has names that occur in one of them alone."""
     inside = Counter(name for group in groups.values() for name in {where[level : level + 1] for where in group})
-    return max(inside.values(), default=0) == 1 and all(map(_apart, groups.values()))
+    return max(inside.values(), default=0) == 1 and all(map(_conflicting, groups.values()))
 
 
-def _groups(tried: Tried, key: Callable[[Place], object]) -> dict[object, Tried]:
+def _groups(tried: ExercisesByLocation, key: Callable[[Location], object]) -> dict[object, ExercisesByLocation]:
     groups = defaultdict(dict)
     for where, exercises in tried.items():
         groups[key(where)][where] = exercises
     return groups
 
 
-def _apart(group: Tried) -> set[Place]:
+def _conflicting(group: ExercisesByLocation) -> set[Location]:
     """Notebooks of a group that hold the same exercise and are no copies of each other, for all one can see."""
     holders = defaultdict(list)
     for where, exercises in group.items():
@@ -86,7 +88,7 @@ def _apart(group: Tried) -> set[Place]:
             holders[exercise].append(where)
     for places in holders.values():
         first = min(places, key=lambda where: (len(where), len(where[-1]), where))
-        others = {where for where in places if not _related(first, where)}
+        others = {where for where in places if not _may_be_one_students(first, where)}
         if others:
             return others | {first}
     return set()
@@ -95,7 +97,7 @@ def _apart(group: Tried) -> set[Place]:
 _LESSON = re.compile(r"\d\d(?!\d)")  # how the lessons' names begin
 
 
-def _related(first: Place, other: Place) -> bool:
+def _may_be_one_students(first: Location, other: Location) -> bool:
     """Whether one's folder lies in the other's and, side by side, whether the names are a lesson's or a copy's."""
     if other[: len(first) - 1] != first[:-1]:
         return False
@@ -104,39 +106,45 @@ def _related(first: Place, other: Place) -> bool:
     return other[-1].startswith(Path(first[-1]).stem) or all(map(_LESSON.match, (first[-1], other[-1])))
 
 
-def _names(paths: dict[Place, Place], level: int) -> dict[Place, str]:
+def _names(paths: dict[Location, Location], level: int) -> dict[Location, str]:
     """The student's name for every notebook: a file's without its ending, unless somebody else has that name."""
-    short = {path: "/".join((*path[:-1], _name(path[-1], level >= len(where)))) for where, path in paths.items()}
+    short = {
+        path: "/".join((*path[:-1], _display_name(path[-1], level >= len(where)))) for where, path in paths.items()
+    }
     taken = Counter(short.values())
     return {where: short[path] if taken[short[path]] == 1 else "/".join(path) for where, path in paths.items()}
 
 
-def _name(last: str, is_file: bool) -> str:
+def _display_name(last: str, is_file: bool) -> str:
     return Path(last).stem if is_file else last
 
 
-def _doubts(groups: dict[str, Tried]) -> list[str]:
+def _ambiguity_remarks(groups: dict[str, ExercisesByLocation]) -> list[str]:
     """A remark on those who may be several students."""
-    apart = {student: places for student, group in groups.items() if (places := _apart(group))}
+    apart = {student: places for student, group in groups.items() if (places := _conflicting(group))}
     if not apart:
         return []
     first = next(iter(apart.values()))
-    level = _alike(first) + 1
-    return [SEVERAL.format(students=join_names(apart), places=join_names(_cut(first, level)), level=level)]
+    level = _common_prefix_length(first) + 1
+    return [
+        MAYBE_SEVERAL.format(students=join_names(apart), places=join_names(_path_prefixes(first, level)), level=level)
+    ]
 
 
-def _merged(groups: dict[str, Tried], level: int) -> list[str]:
+def _merge_remarks(groups: dict[str, ExercisesByLocation], level: int) -> list[str]:
     """A remark on those who are one student, by their name alone."""
-    origins = {student: paths for student, group in groups.items() if len(paths := _cut(group, level)) > 1}
+    origins = {student: paths for student, group in groups.items() if len(paths := _path_prefixes(group, level)) > 1}
     return (
-        [ONE.format(students=join_names(origins), places=join_names(next(iter(origins.values()))))] if origins else []
+        [MERGED.format(students=join_names(origins), places=join_names(next(iter(origins.values()))))]
+        if origins
+        else []
     )
 
 
-def _cut(places: Iterable[Place], level: int) -> list[str]:
+def _path_prefixes(places: Iterable[Location], level: int) -> list[str]:
     return sorted({"/".join(where[:level]) for where in places})
 
 
 def join_names(names: Iterable[str]) -> str:
     names = list(names)
-    return i18n.join_words(names[:MOST_NAMED] + ["…"] * (len(names) > MOST_NAMED))
+    return i18n.join_words(names[:MAX_NAMES] + ["…"] * (len(names) > MAX_NAMES))

@@ -6,47 +6,47 @@ import warnings
 
 from blocklab_course.lessons.catalog import LESSONS
 
-CALLED = {"check": "", "catch": "catch_"}  # and what stands before the name of its exercise
-LONGEST = 100_000  # characters that are taken apart; the longest cell of a lesson has a twentieth of it
+CHECK_FUNCTIONS = {"check": "", "catch": "catch_"}  # and what stands before the name of its exercise
+MAX_SOURCE_LENGTH = 100_000  # characters that are taken apart; the longest cell of a lesson has a twentieth of it
 
 # Code to complete or to repair, of which a check says more than that it is not written yet.
-STARTS = {exercise: code for lesson in LESSONS for exercise, code in lesson.starter_code.items()}
+STARTER_CODE = {exercise: code for lesson in LESSONS for exercise, code in lesson.starter_code.items()}
 
 
 def is_starter_code(exercise: str, source: str) -> bool:
     """Whether a cell is the lesson's starting code, comments and blank lines aside."""
-    start = STARTS.get(exercise)
-    tree = parsed(source) if start else None
+    start = STARTER_CODE.get(exercise)
+    tree = parse_or_none(source) if start else None
     return tree is not None and ast.dump(tree) == ast.dump(ast.parse(start))
 
 
-def solutions(source: str) -> frozenset[str]:
+def submitted_solutions(source: str) -> frozenset[str]:
     """The exercises for which a cell hands in the lesson's solution: `check("swish", solved_swish)`.
 
     What follows the prefix is a part of the exercise's name; `solved_mine` is a student's own. Comments say nothing.
     """
-    return frozenset(exercise for exercise, name in _handed(source) if _is_the_lessons(exercise, name))
+    return frozenset(exercise for exercise, name in _submissions(source) if _is_lesson_solution(exercise, name))
 
 
-def exercises(source: str) -> frozenset[str]:
+def submitted_exercises(source: str) -> frozenset[str]:
     """The exercises for which a cell hands anything to `check` or `catch`. Comments say nothing."""
-    return frozenset(exercise for exercise, _ in _handed(source))
+    return frozenset(exercise for exercise, _ in _submissions(source))
 
 
-def _handed(source: str) -> list[tuple[str, str]]:
+def _submissions(source: str) -> list[tuple[str, str]]:
     """The exercise of each call of `check` or `catch`, and the name of what is handed to it, if it has one."""
-    if not any(called in source for called in CALLED):
+    if not any(called in source for called in CHECK_FUNCTIONS):
         return []
-    tree = parsed(source)
+    tree = parse_or_none(source)
     if tree is None:
-        return [(CALLED[called] + exercise, name) for called, exercise, name in _CALL.findall(source)]
+        return [(CHECK_FUNCTIONS[called] + exercise, name) for called, exercise, name in _CALL.findall(source)]
     calls = (_exercise_and_name(node) for node in ast.walk(tree) if isinstance(node, ast.Call))
     return [call for call in calls if call]
 
 
 def _exercise_and_name(call: ast.Call) -> tuple[str, str] | None:
     called = getattr(call.func, "id", getattr(call.func, "attr", ""))
-    if called not in CALLED:
+    if called not in CHECK_FUNCTIONS:
         return None
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     named |= dict(zip(("exercise", "candidate"), call.args, strict=False))
@@ -54,22 +54,22 @@ def _exercise_and_name(call: ast.Call) -> tuple[str, str] | None:
     candidate = named.get("candidate", named.get("inputs"))
     if isinstance(candidate, ast.Call):  # an instance of a class
         candidate = candidate.func
-    return (CALLED[called] + exercise, getattr(candidate, "id", "")) if isinstance(exercise, str) else None
+    return (CHECK_FUNCTIONS[called] + exercise, getattr(candidate, "id", "")) if isinstance(exercise, str) else None
 
 
 _SOLVED = re.compile(r"solved_(\w+)|Solved([A-Z]\w*)")
 _CALL = re.compile(r"""^[^#\n]*?\b(check|catch)\(["'](\w+)["'](?:, ?(\w+))?""", re.MULTILINE)  # in no Python
 
 
-def _is_the_lessons(exercise: str, name: str) -> bool:
+def _is_lesson_solution(exercise: str, name: str) -> bool:
     """Whether the name is the prefix and a part of the exercise's name, as `solved_gemma` or `SolvedBatchNorm`."""
     solved = _SOLVED.fullmatch(name)
     return solved is not None and "".join(solved.groups("")).lower().replace("_", "") in exercise.replace("_", "")
 
 
-def parsed(source: str) -> ast.Module | None:
+def parse_or_none(source: str) -> ast.Module | None:
     """The source as Python, or None: it may hold commands of the notebook, or anything at all."""
-    if len(source) > LONGEST:
+    if len(source) > MAX_SOURCE_LENGTH:
         return None
     try:
         with warnings.catch_warnings():

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from blocklab_course.gradebook.grades import NOT_BEGUN, SOLVED, Grades, better, saved_grades
-from blocklab_course.gradebook.notebooks import code_cells, links_to_folder, load, named_notebook, texts, walk
+from blocklab.my_files import PREDICTIONS
+from blocklab_course.gradebook.grades import NOT_BEGUN, SOLVED, Grades, better_grade, saved_grades
+from blocklab_course.gradebook.notebooks import code_cells, is_notebook, links_to_folder, load, markdown_texts, walk
 from blocklab_course.gradebook.students import join_names
 from blocklab_course.i18n import LANGUAGES, Text, get_language
 from blocklab_course.lessons.catalog import EXERCISES, LESSONS, SAVED_EXERCISES, Lesson
@@ -19,7 +20,7 @@ from blocklab_course.workspace.solutions import display_path, read_code, solutio
 
 from .questions import Question, closing_questions
 
-MOST_QUESTIONS = 5
+MAX_QUESTIONS = 5
 UNKNOWN_EXERCISES = Text(en="exercises that do not exist here: {names}", zh="这里没有这些练习：{names}")
 NOT_A_COPY = Text(
     en="none of your copies of the lessons, so what passed in it is not counted ({count})",
@@ -28,7 +29,7 @@ NOT_A_COPY = Text(
 SEMICOLON = Text(en="; ", zh="；")
 
 _LESSON = re.compile(r"\d\d_(\w+?)(?:-Copy\d+)?")  # as JupyterLab calls copies; a lesson may get another number
-_BY_ROOM = {lesson.package: lesson for lesson in LESSONS}
+_BY_PACKAGE = {lesson.room: lesson for lesson in LESSONS}
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,14 @@ def collect(folder: Path, draw: random.Random | None = None) -> Progress:
         except (Unreadable, OSError) as error:
             faults[name] = why_not_opened(error)
             continue
-        marks, lesson, language = saved_grades(notebook, code_cells(notebook)), _lesson_of(path), path.parent.name
+        marks, lesson, language = (
+            saved_grades(notebook, code_cells(notebook)),
+            _lesson_from_name(path),
+            path.parent.name,
+        )
         if lesson and path.parent.parent == folder and language in LANGUAGES:
-            asked.setdefault((lesson, language), closing_questions(texts(notebook), language))
-            _add(attempts, marks)
+            asked.setdefault((lesson, language), closing_questions(markdown_texts(notebook), language))
+            _add_grades(attempts, marks)
             unknown = [exercise for exercise in marks.best if exercise not in EXERCISES]
             told = marks.faults + [UNKNOWN_EXERCISES.format(names=join_names(unknown))] * bool(unknown)
         else:
@@ -87,11 +92,11 @@ def collect(folder: Path, draw: random.Random | None = None) -> Progress:
             told = [NOT_A_COPY.format(count=passed)] * bool(marks.best)
         if told:
             faults[name] = str(SEMICOLON).join(told)
-    guessed, right = count_predictions(folder)
-    faults |= _guesses_not_read(folder / PREDICTIONS_FILE, folder)
-    blocks = tuple(_blocks(folder, faults))
+    guessed, right = predictions(folder)
+    faults |= _unreadable_predictions(folder / PREDICTIONS, folder)
+    blocks = tuple(_readable_solutions(folder, faults))
     attempts = {exercise: attempts[exercise] for exercise in EXERCISES if exercise in attempts}
-    return Progress(attempts, guessed, right, blocks, _drawn(attempts, asked, draw or random.Random()), faults)
+    return Progress(attempts, guessed, right, blocks, _draw_questions(attempts, asked, draw or random.Random()), faults)
 
 
 def _notebooks(folder: Path, faults: dict[str, str]) -> list[Path]:
@@ -101,26 +106,26 @@ def _notebooks(folder: Path, faults: dict[str, str]) -> list[Path]:
         name = path.relative_to(folder.parent).as_posix()
         if error or links_to_folder(path):
             faults[name] = why_not_opened(error or Unreadable(LINK))
-        elif named_notebook(path):
+        elif is_notebook(path):
             found.append(path)
     return sorted(found, key=lambda path: path.lstat().st_mtime)
 
 
-def _lesson_of(path: Path) -> Lesson | None:
+def _lesson_from_name(path: Path) -> Lesson | None:
     """The lesson of which a notebook bears the name."""
     named = _LESSON.fullmatch(path.stem)
-    return _BY_ROOM.get(named[1]) if named else None
+    return _BY_PACKAGE.get(named[1]) if named else None
 
 
-def _add(attempts: dict[str, Attempts], marks: Grades) -> None:
+def _add_grades(attempts: dict[str, Attempts], marks: Grades) -> None:
     """Take the marks of one more notebook into account, which was saved later than those before."""
     for exercise, best in marks.best.items():
         before, last = attempts.get(exercise, Attempts()), marks.last[exercise]
         last = before.last if last == NOT_BEGUN else last
-        attempts[exercise] = Attempts(better(before.best, best), last)
+        attempts[exercise] = Attempts(better_grade(before.best, best), last)
 
 
-def _guesses_not_read(file: Path, folder: Path) -> dict[str, str]:
+def _unreadable_predictions(file: Path, folder: Path) -> dict[str, str]:
     """Why the guesses cannot be counted, if there are any."""
     try:
         if os.path.lexists(file) and not file.is_file():
@@ -132,7 +137,7 @@ def _guesses_not_read(file: Path, folder: Path) -> dict[str, str]:
     return {}
 
 
-def _blocks(folder: Path, faults: dict[str, str]) -> Iterator[str]:
+def _readable_solutions(folder: Path, faults: dict[str, str]) -> Iterator[str]:
     """The blocks that are kept and can be read; none is run."""
     for name in SAVED_EXERCISES:
         file = solution_file_in(folder, name)
@@ -146,7 +151,7 @@ def _blocks(folder: Path, faults: dict[str, str]) -> Iterator[str]:
         yield name
 
 
-def _drawn(
+def _draw_questions(
     attempts: dict[str, Attempts], asked: dict[tuple[Lesson, str], list[Question]], draw: random.Random
 ) -> tuple[tuple[Lesson, Question], ...]:
     """Questions of lessons that are done, in the order of the lessons: half of a lesson's exercises passed, or more."""
@@ -159,4 +164,4 @@ def _drawn(
                 filter(None, (asked.get((lesson, language)) for language in (get_language(), *others))), []
             )
             pool += [(lesson, question) for question in questions]
-    return tuple(pool[number] for number in sorted(draw.sample(range(len(pool)), min(MOST_QUESTIONS, len(pool)))))
+    return tuple(pool[number] for number in sorted(draw.sample(range(len(pool)), min(MAX_QUESTIONS, len(pool)))))

@@ -33,18 +33,18 @@ COLAB = Text(
     zh="在 Colab 上，你的笔记本存放在云端硬盘里，这一页不会去读，所以只统计猜测和保存的代码块。",
 )
 PASSED = Text(en="Exercises passed: {count} of {total}", zh="通过的练习：{count}/{total}")
-GUESSES = Text(en="Guesses made: {count}; right: {right}", zh="猜过的问题：{count} 个；猜对：{right} 个")
-KEPT = Text(en="Blocks kept: {count} of {total}", zh="保存的代码块：{count}/{total}")
-NAMED = Text(en="{what} ({names})", zh="{what}（{names}）")
-AGAIN = Text(en="To look at again", zh="值得再看一看")
+PREDICTIONS = Text(en="Guesses made: {count}; right: {right}", zh="猜过的问题：{count} 个；猜对：{right} 个")
+SAVED_SOLUTIONS = Text(en="Blocks kept: {count} of {total}", zh="保存的代码块：{count}/{total}")
+WITH_NAMES = Text(en="{what} ({names})", zh="{what}（{names}）")
+REVIEW = Text(en="To look at again", zh="值得再看一看")
 QUESTIONS = Text(en="Questions from lessons that you have done", zh="从学过的课里抽出的问题")
 ANSWERS = Text(en="Answers", zh="答案")
 ANSWER = Text(en="Answer", zh="答案")
 NOT_COUNTED = Text(en="Not counted", zh="没有计入")
-ABOUT = Text(en="{what}: {told}", zh="{what}：{told}")
+LABELED = Text(en="{what}: {told}", zh="{what}：{told}")
 MORE = Text(en="more of this kind: {count}", zh="类似的还有 {count} 个")
-MOST_NAMED = 10  # files that are not counted
-LONGEST = 2_000  # characters of a question or an answer
+MAX_NAMED = 10  # files that are not counted
+MAX_LENGTH = 2_000  # characters of a question or an answer
 
 STATES = {
     SOLVED: Text(en="passed", zh="已通过"),
@@ -73,16 +73,17 @@ class ProgressPage:
             yield to_text(str(EMPTY))
             return
         yield "\n".join(_counts(self._progress))
-        begun = [ABOUT.format(what=lesson.name, told=states) for lesson, states in _lessons(self._progress)]
+        begun = [LABELED.format(what=lesson.name, told=states) for lesson, states in _lessons(self._progress)]
         yield from filter(None, ["\n".join(begun)])
-        yield from _listed(
-            AGAIN, [ABOUT.format(what=mistake, told=place) for mistake, place, _ in _again(self._progress)]
+        yield from _text_section(
+            REVIEW,
+            [LABELED.format(what=mistake, told=place) for mistake, place, _ in _mistakes_to_review(self._progress)],
         )
         drawn = list(enumerate(self._progress.questions, 1))
-        asked = [ABOUT.format(what=f"{n}. {lesson.name}", told=_text(one.asked)) for n, (lesson, one) in drawn]
-        yield from _listed(QUESTIONS, asked)
-        yield from _listed(ANSWERS, [f"{n}. {_text(one.answer)}" for n, (_, one) in drawn])
-        yield from _listed(NOT_COUNTED, _not_counted(self._progress))
+        asked = [LABELED.format(what=f"{n}. {lesson.name}", told=_text(one.asked)) for n, (lesson, one) in drawn]
+        yield from _text_section(QUESTIONS, asked)
+        yield from _text_section(ANSWERS, [f"{n}. {_text(one.answer)}" for n, (_, one) in drawn])
+        yield from _text_section(NOT_COUNTED, _not_counted(self._progress))
         yield to_text(_source())
 
     def html(self) -> str:
@@ -96,12 +97,12 @@ class ProgressPage:
         yield _list(escape(line) for line in _counts(self._progress))
         yield html_table((_link(lesson.name), escape(states)) for lesson, states in _lessons(self._progress))
         again = [
-            ABOUT.format(what=escape(mistake), told=_link(place, target))
-            for mistake, place, target in _again(self._progress)
+            LABELED.format(what=escape(mistake), told=_link(place, target))
+            for mistake, place, target in _mistakes_to_review(self._progress)
         ]
-        yield from _headed(AGAIN, again)
-        yield from _headed(QUESTIONS, [_folded(*drawn) for drawn in self._progress.questions], "ol")
-        yield from _headed(NOT_COUNTED, [escape(line) for line in _not_counted(self._progress)])
+        yield from _html_section(REVIEW, again)
+        yield from _html_section(QUESTIONS, [_question_html(*drawn) for drawn in self._progress.questions], "ol")
+        yield from _html_section(NOT_COUNTED, [escape(line) for line in _not_counted(self._progress)])
         yield f"<p>{to_html(_source())}</p>"
 
     def _repr_mimebundle_(self, **_selection: object) -> dict:
@@ -112,11 +113,11 @@ class ProgressPage:
 
 
 def _counts(progress: Progress) -> list[str]:
-    kept = KEPT.format(count=len(progress.blocks), total=len(SAVED_EXERCISES))
+    kept = SAVED_SOLUTIONS.format(count=len(progress.blocks), total=len(BLOCKS))
     return [
         PASSED.format(count=progress.passed, total=len(EXERCISES)),
-        GUESSES.format(count=progress.guessed, right=progress.guessed_right),
-        NAMED.format(what=kept, names=join_words(progress.blocks)) if progress.blocks else kept,
+        PREDICTIONS.format(count=progress.guessed, right=progress.guessed_right),
+        WITH_NAMES.format(what=kept, names=join_words(progress.blocks)) if progress.blocks else kept,
     ]
 
 
@@ -125,34 +126,34 @@ def _lessons(progress: Progress) -> Iterator[tuple[Lesson, str]]:
     for lesson in LESSONS:
         attempts = {name: progress.attempts.get(name, Attempts()) for name in lesson.exercises}
         if any(one.best != NOT_BEGUN for one in attempts.values()):
-            states = (NAMED.format(what=name, names=_state(one)) for name, one in attempts.items())
+            states = (WITH_NAMES.format(what=name, names=_state(one)) for name, one in attempts.items())
             yield lesson, join_words(states)
 
 
 def _state(attempts: Attempts) -> str:
     if attempts.passed and attempts.mistake:
-        return WRONG_SINCE.format(state=_mark(attempts.best), mistake=_mark(attempts.mistake))
-    return _mark(attempts.last if attempts.mistake else attempts.best)
+        return WRONG_SINCE.format(state=_grade_text(attempts.best), mistake=_grade_text(attempts.mistake))
+    return _grade_text(attempts.last if attempts.mistake else attempts.best)
 
 
-def _mark(mark: str) -> str:
+def _grade_text(mark: str) -> str:
     return str(STATES.get(mark, mark))
 
 
-def _again(progress: Progress) -> Iterator[tuple[str, str, str]]:
+def _mistakes_to_review(progress: Progress) -> Iterator[tuple[str, str, str]]:
     """The mistakes that stand, each with the lesson and section that explain it, and where that is."""
     for name, attempts in progress.attempts.items():
         if attempts.mistake:
             exercise = EXERCISES[name]
-            heading = str(exercise.section_for(attempts.mistake))
-            place, target = f"{exercise.lesson} · {heading}", f"{exercise.lesson}.ipynb#{heading_anchor(heading)}"
-            yield NAMED.format(what=name, names=_mark(attempts.mistake)), place, target
+            heading = str(exercise.section_about(attempts.mistake))
+            place, target = f"{exercise.lesson} · {heading}", f"{exercise.lesson}.ipynb#{anchor(heading)}"
+            yield WITH_NAMES.format(what=name, names=_grade_text(attempts.mistake)), place, target
 
 
 def _not_counted(progress: Progress) -> list[str]:
-    lines = [ABOUT.format(what=sanitize(file), told=sanitize(why)) for file, why in progress.faults.items()]
-    more = len(lines) - MOST_NAMED
-    return lines[:MOST_NAMED] + [MORE.format(count=more)] * (more > 0)
+    lines = [LABELED.format(what=sanitize(file), told=sanitize(why)) for file, why in progress.faults.items()]
+    more = len(lines) - MAX_NAMED
+    return lines[:MAX_NAMED] + [MORE.format(count=more)] * (more > 0)
 
 
 def _source() -> str:
@@ -164,25 +165,25 @@ def _source() -> str:
 
 def _text(markdown: str) -> str:
     """Markdown of a lesson as plain text."""
-    return _said(markdown, to_text, str)
+    return _render(markdown, to_text, str)
 
 
 def _html(markdown: str) -> str:
     """Markdown of a lesson as HTML; the notebook sets its formulas."""
-    return _said(markdown, to_html, escape)
+    return _render(markdown, to_html, escape)
 
 
-def _said(markdown: str, words: Callable[[str], str], formula: Callable[[str], str]) -> str:
+def _render(markdown: str, words: Callable[[str], str], formula: Callable[[str], str]) -> str:
     """Words and formulas, each in its way. Links are left to the lesson."""
-    text = _LINK.sub(lambda found: found["words"] or found[0], truncate(markdown, LONGEST))
+    text = _LINK.sub(lambda found: found["words"] or found[0], truncate(markdown, MAX_LENGTH))
     return "".join(formula(part) if n % 2 else words(part) for n, part in enumerate(_FORMULA.split(text)))
 
 
-def _listed(title: Text, lines: list[str]) -> list[str]:
+def _text_section(title: Text, lines: list[str]) -> list[str]:
     return ["\n".join([str(title), *(f"  {line}" for line in lines)])] if lines else []
 
 
-def _headed(title: Text, items: list[str], kind: str = "ul") -> list[str]:
+def _html_section(title: Text, items: list[str], kind: str = "ul") -> list[str]:
     return [f"<p><strong>{title}</strong></p>{_list(items, kind)}"] if items else []
 
 
@@ -194,6 +195,6 @@ def _link(words: str, target: str | None = None) -> str:
     return f'<a href="{escape(target or f"{words}.ipynb")}">{escape(words)}</a>'
 
 
-def _folded(lesson: Lesson, question: Question) -> str:
+def _question_html(lesson: Lesson, question: Question) -> str:
     answer = f"<details><summary>{ANSWER}</summary><p>{_html(question.answer)}</p></details>"
-    return ABOUT.format(what=_link(lesson.name), told=_html(question.asked)) + answer
+    return LABELED.format(what=_link(lesson.name), told=_html(question.asked)) + answer

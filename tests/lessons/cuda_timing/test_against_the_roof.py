@@ -121,9 +121,9 @@ def test_the_right_guess_is_the_function_that_takes_several_times_as_long_as_for
 def test_how_many_cases_the_lesson_says_come_near_their_bytes():
     measured = from_recording(shipped_recording())
     shares = [
-        spread.median / bytes_per_number(key.op, getattr(torch, key.dtype), key.direction, way="eager")
+        spread.median / bytes_per_number(key.op, getattr(torch, key.dtype), key.direction, variant="eager")
         for key, spread in measured.bytes.items()
-        if key.arm == "eager"
+        if key.implementation == "eager"
     ]
     assert len(shares) == 48
     assert sum(abs(share - 1) < 0.2 for share in shares) == 16

@@ -5,8 +5,8 @@ import pytest
 
 from blocklab_course.benchmarking import tiles_and_waves
 from blocklab_course.benchmarking.measured_bytes import shipped_recording
-from blocklab_course.benchmarking.recorder import HIDDEN
 from blocklab_course.benchmarking.recording import Recording
+from blocklab_course.benchmarking.suite import HIDDEN
 from blocklab_course.lessons.cuda_timing.aligned_widths import H100, ROLES, aligned_widths, cited, panel, speeds
 
 USUAL = {"hidden": 10922, "dtype": "bfloat16", "role": "K", "shown": "nothing"}

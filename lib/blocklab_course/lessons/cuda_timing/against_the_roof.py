@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 
 from blocklab import fused
 from blocklab_course.benchmarking import bytes_per_number
-from blocklab_course.benchmarking.measured_bytes import WIDTH, Key, Measured, measured_here
+from blocklab_course.benchmarking.measured_bytes import WIDTH, Key, Measured, measure_here
 from blocklab_course.i18n import Text
 from blocklab_course.lessons.cuda_timing.guess_then_bytes import DIRECTIONS, name_of
 from blocklab_course.panel import Choice, Panel, Prediction
@@ -63,7 +63,7 @@ NAMED = Text(en="{arm}, {times:.3g} times", zh="{arm}，{times:.3g} 倍")
 
 def on_your_gpu() -> Measured | None:
     """The same measured on this machine, where it has a GPU that the fused functions run on."""
-    return measured_here() if fused.available() else None
+    return measure_here() if fused.available() else None
 
 
 def widths(measured: Measured) -> dict[str, int]:
@@ -82,7 +82,7 @@ def against_the_roof(measured: Measured, yours: Measured | None = None) -> Calla
     def picture(figure: Figure) -> Callable[..., str]:
         """update(op, direction, dtype, width): values of the panel's choices."""
         keys = {*measured.bytes, *(yours.bytes if yours else ())}
-        arms = [arm for arm in ARMS if any(key.arm == arm for key in keys)]
+        arms = [arm for arm in ARMS if any(key.implementation == arm for key in keys)]
         axes = figure.add_axes((0.155, 0.15, 0.83, 0.73))
         prepare(axes, arms, yours)
         places = range(len(arms))

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from blocklab_course.benchmarking.attention_bytes import ATTENTION, AttentionCost, attention_cost, block_bytes
+from blocklab_course.benchmarking.attention_bytes import ATTENTION_STEPS, AttentionCost, attention_cost, matrix_bytes
 from blocklab_course.i18n import Text
 from blocklab_course.lessons.cuda_timing.guess_then_bytes import DTYPES
 from blocklab_course.panel import Choice, Panel, Prediction, Slider
@@ -111,7 +111,7 @@ def attention_by_bytes(figure: Figure) -> Callable[..., str]:
         axes.set_xlim(0, longest := ROOM * per_second * max(by_bytes, by_arithmetic))
         axes.set_xlabel(TIME.format(unit))
         line.set_xdata([per_second * by_arithmetic] * 2)
-        small, large = (per_second * size / BANDWIDTH for size in block_bytes(*sizes))
+        small, large = (per_second * size / BANDWIDTH for size in matrix_bytes(*sizes))
         for way, bar in bars.items():
             bar.show(small, large, longest, told_bytes(costs[way].moved))
         return SEEN.format(
@@ -135,7 +135,7 @@ class Bar:
     """The reads and writes of one way, end to end, and a dark line where a kernel begins."""
 
     def __init__(self, axes: Axes, way: str, y: float):
-        self.steps, self.y = ATTENTION[way], y
+        self.steps, self.y = ATTENTION_STEPS[way], y
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
         text = {"size": 10, "color": INK, "animated": True, "zorder": 4}  # over the line of the arithmetic
         self.blocks = []

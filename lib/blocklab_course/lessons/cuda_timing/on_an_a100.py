@@ -50,4 +50,4 @@ def show_mean() -> None:
 def megabytes(op: str, width: int, way: str = "fused") -> float:
     """What a norm moves of its matrix."""
     rows, dtype = TIMED[op]
-    return rows * width * bytes_per_number(op, dtype, way=way) / 1e6
+    return rows * width * bytes_per_number(op, dtype, variant=way) / 1e6

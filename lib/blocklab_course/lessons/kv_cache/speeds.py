@@ -50,8 +50,8 @@ def show_traffic(together: Sequence[int], weights: float, cache: float, shared: 
 
 def fastest(call: Callable[[], object]) -> float:
     """The seconds of the fastest of a few laps, on one thread: what else the machine does can only make one longer."""
-    watch = CpuTimer([call])
-    return min(watch.lap() for _ in range(5))
+    timer = CpuTimer([call])
+    return min(timer.seconds_per_call() for _ in range(5))
 
 
 def show_speeds(seconds: dict[bool, float], bandwidth: float) -> None:

@@ -29,8 +29,8 @@ SHARES = {  # up to which share of the roof which words are said
 
 def seconds(call: Callable[[], object]) -> float:
     """The median of some calls on one thread, after others that warm up."""
-    watch = CpuTimer([call])
-    return statistics.median(watch.lap() for _ in range(LAPS))
+    timer = CpuTimer([call])
+    return statistics.median(timer.seconds_per_call() for _ in range(LAPS))
 
 
 @torch.no_grad()
@@ -49,7 +49,7 @@ def seconds_per_token(model: Decoder, ids: list[int]) -> tuple[float, float]:
 
 def bytes_per_second() -> float:
     """What one thread reads from memory, timed on more numbers than the cache holds."""
-    read = measure({"read": torch.sum}, lambda: (torch.randn(FLOATS),), moved=4 * FLOATS, rounds=5, roofs=UNKNOWN)
+    read = measure({"read": torch.sum}, lambda: (torch.randn(FLOATS),), moved=4 * FLOATS, rounds=5, peaks=UNKNOWN)
     return 4 * FLOATS / read["read"].time.median
 
 

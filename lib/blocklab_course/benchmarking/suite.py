@@ -15,19 +15,19 @@ import torch
 from torch import Tensor
 
 from blocklab_course.benchmarking import environment
-from blocklab_course.benchmarking.accuracy import near_enough, relative_errors
+from blocklab_course.benchmarking.accuracy import is_accurate, relative_errors
 from blocklab_course.benchmarking.calls import DIRECTIONS, Function
-from blocklab_course.benchmarking.implementations import Operation, limit, operations
+from blocklab_course.benchmarking.implementations import Operation, error_ratio_limit, operations
 from blocklab_course.benchmarking.measurement import measure, measure_peaks
 from blocklab_course.benchmarking.memory_traffic import bytes_moved
 from blocklab_course.benchmarking.products import PRODUCTS, Product
-from blocklab_course.benchmarking.recording import MATMUL, TimedRow, Writer, rows_of
+from blocklab_course.benchmarking.recording import MATMUL, TimedRow, Writer, rows_from_result
 
 HIDDEN = (11008, 10912, 10920, 10922, 10923, 10924, 10944)  # the first is compared with
-FEW_ROWS_FROM = 16384  # so wide a matrix fills a GPU with a quarter of the rows
+FEWER_ROWS_FROM = 16384  # so wide a matrix fills a GPU with a quarter of the rows
 
 
-class Refused(Exception):
+class CannotRecord(Exception):
     """The recorder cannot start; the message says what it wanted and what came."""
 
 
@@ -44,13 +44,13 @@ class Plan:
     seconds: float
 
 
-def plan(cpu: bool = False, quick: bool = False, minutes: float = 8) -> Plan:
+def make_plan(cpu: bool = False, quick: bool = False, minutes: float = 8) -> Plan:
     """The sizes in the order of their weight: where time runs out, the last are missing.
 
     Raises Refused if a GPU is wanted and there is none, and for minutes that are no time.
     """
     if not 0 < minutes < math.inf:
-        raise Refused(f"record wants minutes to be a number above 0, got {minutes}")
+        raise CannotRecord(f"record wants minutes to be a number above 0, got {minutes}")
     if cpu:
         widths = (1024,) if quick else (4096, 1024, 4097, 16384)
         rounds = 3 if quick else 11
@@ -58,7 +58,7 @@ def plan(cpu: bool = False, quick: bool = False, minutes: float = 8) -> Plan:
         sizes = tuple((dtype, width) for dtype in (torch.float32, torch.bfloat16) for width in widths)
         return Plan(torch.device("cpu"), sizes, 2048, rounds, not quick, matmul, 60 * minutes)
     if not torch.cuda.is_available():
-        raise Refused(
+        raise CannotRecord(
             "record wants a CUDA device, got none: this machine has no NVIDIA GPU, or its PyTorch no CUDA "
             f"(torch {torch.__version__}). `record --cpu` times what runs on the CPU."
         )
@@ -67,7 +67,7 @@ def plan(cpu: bool = False, quick: bool = False, minutes: float = 8) -> Plan:
         widths = (4096, 1024, 16384, 4097)
     rounds = 10 if quick else 20
     gpu = torch.device("cuda", torch.cuda.current_device())
-    first, *others = ((environment.half_type(gpu), width) for width in widths)
+    first, *others = ((environment.half_dtype(gpu), width) for width in widths)
     sizes = (first, (torch.float32, widths[0]), *others)  # float32 early: the lesson's panel begins with it
     return Plan(gpu, sizes, 32768, rounds, True, (8192, 4096), 60 * minutes)
 
@@ -75,17 +75,17 @@ def plan(cpu: bool = False, quick: bool = False, minutes: float = 8) -> Plan:
 def record(plan: Plan, path: Path, command: str, say: Callable[[str], None] = print) -> None:
     """Measure what the plan asks for into a new file; one line is said for every measurement.
 
-    Every arm has to be accurate before it is timed, and beside every measurement the roofs are measured anew: memory
+    Every arm has to be accurate before it is timed, and beside every measurement the peaks are measured anew: memory
     that others use too is not always as fast. What fails, or finds no time, is named in the file with its reason.
 
     Raises Refused, before anything is measured, for a path where no new file can be.
     """
-    check_new(path)
+    check_output_path(path)
     start = time.monotonic()
-    roofs = measure_peaks(plan.device, plan.rounds)
+    peaks = measure_peaks(plan.device, plan.rounds)
     provenance = environment.describe(plan.device) | {
-        "copy_roof_GBs": f"{roofs.copy / 1e9:.5g}",
-        "matmul_roof_TFLOPs": f"{roofs.matmul / 1e12:.5g}",
+        "copy_roof_GBs": f"{peaks.copy / 1e9:.5g}",
+        "matmul_roof_TFLOPs": f"{peaks.matmul / 1e12:.5g}",
         "command": command,
     }
     say(f"{provenance['device']}: copy {provenance['copy_roof_GBs']} GB/s, "
@@ -98,7 +98,7 @@ def record(plan: Plan, path: Path, command: str, say: Callable[[str], None] = pr
             try:
                 for row in work():
                     writer.row(row)
-                    say(_line(row))
+                    say(_summary(row))
             except RuntimeError as error:  # such as too little memory
                 writer.left_out(name, f"{type(error).__name__}: {error}")
                 say(f"{name}: left out, {type(error).__name__}")
@@ -107,13 +107,13 @@ def record(plan: Plan, path: Path, command: str, say: Callable[[str], None] = pr
                 torch.cuda.empty_cache()
 
 
-def check_new(path: Path) -> None:
+def check_output_path(path: Path) -> None:
     """Raises Refused if there is something at the path, or no folder to write in."""
     if os.path.lexists(path):
-        raise Refused(f"record wants a file that does not exist yet, got {path}")
+        raise CannotRecord(f"record wants a file that does not exist yet, got {path}")
     folder = next(folder for folder in path.absolute().parents if os.path.lexists(folder))
     if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise Refused(f"record wants a folder that it can write in, got {folder}")
+        raise CannotRecord(f"record wants a folder that it can write in, got {folder}")
 
 
 def default_path(device: torch.device) -> Path:
@@ -129,13 +129,13 @@ def _measurements(plan: Plan, writer: Writer) -> Iterator[tuple[str, Callable[[]
         for operation in operations(plan.device, plan.compiled):
             for direction in DIRECTIONS:
                 work = functools.partial(_operation_rows, plan, operation, dtype, width, direction, writer)
-                yield f"{operation.name} {direction} {width} {_name(dtype)}", work
+                yield f"{operation.name} {direction} {width} {_dtype_name(dtype)}", work
 
 
 def _operation_rows(
     plan: Plan, operation: Operation, dtype: torch.dtype, width: int, direction: str, writer: Writer
 ) -> Iterator[TimedRow]:
-    rows = plan.rows // 4 if width >= FEW_ROWS_FROM else plan.rows
+    rows = plan.rows // 4 if width >= FEWER_ROWS_FROM else plan.rows
     if plan.compiled:
         torch.compiler.reset()  # else the ninth shape of a function is not compiled any more
     torch.manual_seed(0)
@@ -143,20 +143,20 @@ def _operation_rows(
     def inputs() -> list[Tensor]:
         return operation.inputs(rows, width, dtype, plan.device, direction)
 
-    arms, errors = _accurate(operation, direction, inputs(), writer)
+    arms, errors = _accurate_implementations(operation, direction, inputs(), writer)
     if not arms:
         return
     moved = bytes_moved(operation.name, (rows, width), dtype, direction)
     result = measure(arms, inputs, direction, moved=moved, rounds=plan.rounds)
-    yield from rows_of(result, errors, op=operation.name, rows=rows, width=width, dtype=_name(dtype))
+    yield from rows_from_result(result, errors, op=operation.name, rows=rows, width=width, dtype=_dtype_name(dtype))
 
 
-def _accurate(
+def _accurate_implementations(
     operation: Operation, direction: str, inputs: list[Tensor], writer: Writer
 ) -> tuple[dict[str, Function], dict[str, float]]:
     """The arms that are accurate enough to be timed, and the largest relative error of each."""
     arms, errors, compared = {}, {}, None
-    for name, arm in operation.ready(direction).items():
+    for name, arm in operation.for_direction(direction).items():
         what = f"{name}, {operation.name} {direction} {tuple(inputs[0].shape)}"
         try:
             found = relative_errors(arm, operation.exact, inputs, direction)
@@ -165,10 +165,12 @@ def _accurate(
             continue
         compared = found if compared is None else compared
         errors[name] = max(found)
-        if near_enough(found, compared, inputs[0].dtype, limit(name)):
+        if is_accurate(found, compared, inputs[0].dtype, error_ratio_limit(name)):
             arms[name] = arm
         else:
-            writer.left_out(what, f"relative error {max(found):.3g}, more than {limit(name)} times {max(compared):.3g}")
+            writer.left_out(
+                what, f"relative error {max(found):.3g}, more than {error_ratio_limit(name)} times {max(compared):.3g}"
+            )
     return arms, errors
 
 
@@ -184,16 +186,16 @@ def _matmul_rows(plan: Plan, role: str, product: Product) -> Iterator[TimedRow]:
     flops = {str(hidden): 2 * rows * d * hidden for hidden in HIDDEN}
     result = measure(arms, inputs, flops=flops, rounds=plan.rounds)
     width = {str(hidden): hidden for hidden in HIDDEN}
-    yield from rows_of(
-        result, {}, op=MATMUL, role=role, implementation="torch", rows=rows, width=width, dtype=_name(dtype)
+    yield from rows_from_result(
+        result, {}, op=MATMUL, role=role, implementation="torch", rows=rows, width=width, dtype=_dtype_name(dtype)
     )
 
 
-def _name(dtype: torch.dtype) -> str:
+def _dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def _line(row: TimedRow) -> str:
+def _summary(row: TimedRow) -> str:
     said = row.texts()
     share = said["share_of_copy_roof"] or said["share_of_matmul_roof"]
     what = "{op} {direction} {rows} x {width} {dtype}".format(**said)

@@ -16,7 +16,7 @@ class Stopped(KeyboardInterrupt):
 
 
 @contextmanager
-def stopping() -> Iterator[None]:
+def stop_on_signal() -> Iterator[None]:
     """Raise Stopped at the first signal, and leave the time to clean up to what it passes through.
 
     A signal that was to be ignored, as under `nohup`, still is.
