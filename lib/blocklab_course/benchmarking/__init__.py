@@ -7,36 +7,22 @@ measured elsewhere. `python -m blocklab_course.benchmarking record` measures eve
 from blocklab_course.benchmarking.calls import prepare
 from blocklab_course.benchmarking.measurement import Peaks, Result, Timing, measure, measure_peaks
 from blocklab_course.benchmarking.memory_traffic import bytes_moved, bytes_per_number, traffic
-from blocklab_course.benchmarking.pitfalls import (
-    Pitfall,
-    cache_resident,
-    mean_for_median,
-    no_synchronize,
-    no_warm_up,
-    zeros_for_numbers,
-)
 from blocklab_course.benchmarking.recording import Recording, read_recordings
 from blocklab_course.benchmarking.tile_quantization import TileQuantization, load_bits, tiles_and_waves
 
 __all__ = [
     "Peaks",
-    "Pitfall",
     "Recording",
     "Result",
     "TileQuantization",
     "Timing",
     "bytes_moved",
     "bytes_per_number",
-    "cache_resident",
     "load_bits",
-    "mean_for_median",
     "measure",
     "measure_peaks",
-    "no_synchronize",
-    "no_warm_up",
     "prepare",
     "read_recordings",
     "tiles_and_waves",
     "traffic",
-    "zeros_for_numbers",
 ]

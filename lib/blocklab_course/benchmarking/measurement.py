@@ -159,7 +159,7 @@ def measure(
     if not functions:
         raise ValueError("measure: expected at least one function, got none")
     check_integer("measure", "rounds", rounds, 2)
-    sets, covered = make_input_sets(make_inputs)
+    sets, covered = _make_input_sets(make_inputs)
     device = sets[0][0].device
     peaks = measure_peaks(device, threads=threads) if peaks is None else peaks
 
@@ -240,7 +240,7 @@ def _interleave(timers: Mapping[str, CallTimer], rounds: int) -> dict[str, list[
     return laps
 
 
-def make_input_sets(make_inputs: Callable[[], Sequence[Tensor]]) -> tuple[list[Sequence[Tensor]], bool]:
+def _make_input_sets(make_inputs: Callable[[], Sequence[Tensor]]) -> tuple[list[Sequence[Tensor]], bool]:
     """Sets of inputs, CACHE_MULTIPLE times the cache in total where MAX_COPIES sets suffice, and whether they do."""
     first = make_inputs()
     if not first or not all(isinstance(tensor, Tensor) for tensor in first):
