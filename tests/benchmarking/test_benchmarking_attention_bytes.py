@@ -1,4 +1,4 @@
-"""What attention costs: the numbers worked out by hand for 4096 tokens, and laws for all sizes."""
+"""The traffic of attention: numbers by hand for 4096 tokens, and laws for all sizes."""
 
 import pytest
 import torch
@@ -20,7 +20,7 @@ FEWEST, SCORES = 134_217_728, 2**30  # q, k, v and o together, 4 · 4096 · 32 �
         ("fused", SINGLE, FEWEST, 1),
     ],
 )
-def test_bytes_are_those_counted_by_hand(variant, scores, moved, times):
+def test_bytes_by_hand(variant, scores, moved, times):
     cost = attention_cost(**USUAL, variant=variant, scores=scores)
     assert cost.moved == moved == times * FEWEST
     assert cost.flops == 4 * 4096**2 * 128 * 32 == 274_877_906_944
@@ -31,7 +31,7 @@ def test_plain_passes_move_4_43_gigabytes():
     assert round(attention_cost(**USUAL, variant="eager").moved / 1e9, 2) == 8.72
 
 
-def test_one_read_makes_arithmetic_the_limit():
+def test_fused_attention_is_compute_bound():
     plain, fused = (attention_cost(**USUAL, variant=variant) for variant in ("plain", "fused"))
     assert (round(plain.intensity), fused.intensity) == (62, 2048)
     roof = 4.3e12, 780e12  # bytes and operations a second
@@ -44,14 +44,14 @@ def test_one_read_makes_arithmetic_the_limit():
 @pytest.mark.parametrize("dtype", [HALF, SINGLE])
 @pytest.mark.parametrize("heads", [1, 5])
 @pytest.mark.parametrize(("length", "head_dim"), [(256, 64), (4096, 128), (100, 7), (3, 50)])
-def test_three_kernels_move_one_and_length_over_head_dim_times_as_much(length, head_dim, heads, dtype):
+def test_plain_moves_1_plus_length_over_head_dim_times_as_much(length, head_dim, heads, dtype):
     plain, fused = (attention_cost(length, head_dim, heads, dtype, variant) for variant in ("plain", "fused"))
     assert plain.moved / fused.moved == pytest.approx(1 + length / head_dim)
     assert plain.flops == fused.flops
     assert fused.intensity == pytest.approx(length / dtype.itemsize)
 
 
-def test_every_tensor_between_two_kernels_is_written_before_it_is_read():
+def test_steps_read_only_what_was_written():
     for steps in ATTENTION_STEPS.values():
         there = set("qkv")
         for step in steps:
@@ -63,12 +63,12 @@ def test_every_tensor_between_two_kernels_is_written_before_it_is_read():
 @pytest.mark.parametrize(
     ("wrong", "error", "words"),
     [
-        ({"variant": "flash"}, ValueError, "wants a variant among fused, plain, eager, got 'flash'"),
+        ({"variant": "flash"}, ValueError, "expected variant to be one of fused, plain, eager, got 'flash'"),
         ({"length": 0}, ValueError, "length"),
         ({"heads": 0}, ValueError, "heads"),
         ({"head_dim": 64.0}, TypeError, "head_dim"),
     ],
 )
-def test_what_is_not_wanted_is_named(wrong, error, words):
+def test_wrong_arguments_are_named(wrong, error, words):
     with pytest.raises(error, match=words):
         attention_cost(**USUAL | wrong)

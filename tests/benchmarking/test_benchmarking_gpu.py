@@ -1,4 +1,4 @@
-"""The stopwatch on a GPU: graphs are captured, forward and backward, and what cannot be captured is timed anyway."""
+"""`measure` on a GPU: it captures graphs, forward and backward, and times without one what it can't capture."""
 
 import statistics
 import time
@@ -20,11 +20,11 @@ from blocklab_course.benchmarking.recording import read
 from blocklab_course.benchmarking.suite import Plan, record
 from lesson_functions import function_of
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="wants a CUDA device")
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
 ROWS, WIDTH = 8192, 4096
 HALF = environment.half_dtype("cuda") if torch.cuda.is_available() else None
-PEAKS = Peaks(1e15, 1e15)  # none is passed
+PEAKS = Peaks(1e15, 1e15)  # higher than any measurement
 
 
 def inputs(*gradient):
@@ -43,7 +43,7 @@ def functions():
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
-def test_every_arm_becomes_a_graph(direction):
+def test_every_implementation_is_captured(direction):
     make = inputs(*[(ROWS, WIDTH)] if direction == "backward" else [])
     moved = bytes_moved("rms_norm", (ROWS, WIDTH), HALF, direction)
     result = measure(functions(), make, direction, moved=moved, rounds=3, peaks=PEAKS)
@@ -54,7 +54,7 @@ def test_every_arm_becomes_a_graph(direction):
     assert result.provenance["cuda"] == torch.version.cuda
 
 
-def test_what_cannot_be_captured_is_launched_and_the_rest_goes_on():
+def test_synchronizing_functions_are_launched_without_a_graph():
     def waits(x, weight):
         return x * weight.sum().item()
 
@@ -65,23 +65,23 @@ def test_what_cannot_be_captured_is_launched_and_the_rest_goes_on():
 
 
 @pytest.fixture
-def watch_of_the_lesson():
-    """The ten lines of lesson 14: seconds that a call takes, by events around a graph of calls."""
+def lesson_timer():
+    """The timer of lesson 14, with CUDA events around a graph: the median seconds of a call."""
     function = function_of("14_cuda_timing", "events_around_a_graph")
     function.__globals__["torch"] = torch
     return lambda layer, copies: statistics.median(function(layer, copies) for _ in range(9))
 
 
-def test_the_watch_of_the_lesson_says_what_measure_says(watch_of_the_lesson):
+def test_lesson_timer_agrees_with_measure(lesson_timer):
     make = inputs()
     copies = [make() for _ in range(8)]
     assert sum(x.nbytes for x, _ in copies) > environment.cache_bytes("cuda")
     rms_norm = functions()["torch"]
     measured = measure({"torch": rms_norm}, make, rounds=5, peaks=PEAKS)["torch"].time.median
-    assert watch_of_the_lesson(rms_norm, copies) == pytest.approx(measured, rel=0.15)
+    assert lesson_timer(rms_norm, copies) == pytest.approx(measured, rel=0.15)
 
 
-def test_the_watch_of_the_lesson_leaves_out_what_python_takes_to_start_a_kernel(watch_of_the_lesson):
+def test_lesson_timer_excludes_launch_overhead(lesson_timer):
     copies = [[torch.randn(16, WIDTH, dtype=HALF, device="cuda"), torch.ones(WIDTH, dtype=HALF, device="cuda")]] * 50
     rms_norm = functions()["torch"]
 
@@ -92,17 +92,17 @@ def test_the_watch_of_the_lesson_leaves_out_what_python_takes_to_start_a_kernel(
         torch.cuda.synchronize()
         return time.perf_counter() - start
 
-    honest = statistics.median(from_idle_to_idle(*each) for each in copies)
-    assert 0 < watch_of_the_lesson(rms_norm, copies) < 0.7 * honest
+    synchronized = statistics.median(from_idle_to_idle(*each) for each in copies)
+    assert 0 < lesson_timer(rms_norm, copies) < 0.7 * synchronized
 
 
-def test_roofs_of_a_gpu():
+def test_peaks_of_a_gpu():
     peaks = measure_peaks("cuda", rounds=3)
     assert 1e11 < peaks.copy < 1e14
     assert 1e12 < peaks.matmul < 1e16
 
 
-def test_a_recording_on_a_gpu(tmp_path):
+def test_records_on_a_gpu(tmp_path):
     sizes = ((HALF, 1024), (HALF, 4097))
     plan = Plan(torch.device("cuda"), sizes, 4096, 3, True, (512, 256), 600.0)
     record(plan, tmp_path / "a.csv", "command")

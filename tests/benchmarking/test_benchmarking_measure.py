@@ -1,4 +1,4 @@
-"""The stopwatch's logic, with timers that tell what they are told to: no test here depends on how fast anything is."""
+"""The logic of `measure`, with fake timers: no test depends on how fast anything is."""
 
 import itertools
 import time
@@ -15,7 +15,7 @@ PEAKS = Peaks(copy=100e9, matmul=1e12)
 
 
 class FakeTimers:
-    """Watches that say given seconds, and a log of which one was asked when."""
+    """A factory of timers that return given seconds; `log` holds the order in which they run."""
 
     def __init__(self, *seconds):
         self.seconds, self.log, self.calls = seconds, [], []
@@ -56,23 +56,23 @@ def _small_cache(monkeypatch):
 # Order and repetition
 
 
-def test_every_round_starts_one_arm_later():
+def test_each_round_starts_one_function_later():
     assert list(rotate("abc", 4)) == [list("abc"), list("bca"), list("cab"), list("abc")]
 
 
-def test_arms_take_turns_and_the_first_takes_part_twice():
+def test_functions_are_interleaved_and_the_first_runs_twice():
     _, timers = timed(1.0, 2.0, 1.0, rounds=3)
     assert timers.log == [0, 1, 2, 1, 2, 0, 2, 0, 1]
 
 
-def test_the_noise_is_that_of_the_first_arm():
+def test_noise_repeats_the_first_function():
     timers = FakeTimers(1.0, 1.0, 1.0)
     functions = {"a": torch.neg, "b": torch.exp}
     measure(functions, ones(), rounds=2, warm_up=0, peaks=PEAKS, make_timer=timers)
     assert [calls[0]()[0].item() for calls in timers.calls] == pytest.approx([-1, 2.718282, -1])
 
 
-def test_a_cpu_uses_the_threads_asked_for(monkeypatch):
+def test_uses_the_requested_cpu_threads(monkeypatch):
     seen = []
     monkeypatch.setattr(
         measurement, "CpuTimer", lambda calls, threads: seen.append(threads) or CpuTimer(calls, threads)
@@ -83,13 +83,13 @@ def test_a_cpu_uses_the_threads_asked_for(monkeypatch):
     assert result["a"].method.endswith("2 threads")
 
 
-def test_each_arm_runs_on_every_copy_of_the_inputs():
+def test_each_function_runs_on_every_set_of_inputs():
     _, timers = timed(1.0, 2.0, 1.0)
     assert [len(calls) for calls in timers.calls] == [4, 4, 4]
     assert_close(timers.calls[1][2](), -torch.ones(250_000))
 
 
-def test_warm_up_lasts_as_long_as_asked(monkeypatch):
+def test_warm_up_lasts_as_long_as_requested(monkeypatch):
     clock = itertools.count(0.0, 0.1)
     monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
     _, timers = timed(1.0, 1.0, warm_up=0.45, rounds=2)
@@ -99,21 +99,20 @@ def test_warm_up_lasts_as_long_as_asked(monkeypatch):
 # Numbers
 
 
-def test_spread():
+def test_spread_is_median_and_percentiles():
     assert spread(range(1, 12)) == (6, 3, 9)
     assert spread([9.0, 1.0, 2.0, 3.0, 4.0, 5.0]) == pytest.approx((3.5, 2, 5))
 
 
-def test_a_ratio_is_that_of_the_same_round():
+def test_ratios_compare_the_same_round():
     result, _ = timed([1.0, 2.0, 4.0], [2.0, 2.0, 2.0], 1.0, rounds=3)
-    # Round by round 2, 1, 0.5: as often above 1 as below.
     assert result["b"].ratios == [2.0, 1.0, 0.5]
     assert result["b"].ratio.median == 1.0
     assert result["a"].ratio == (1, 1, 1)
     assert result["b"].time == (2, 2, 2)
 
 
-def test_noise_is_the_first_arm_against_itself():
+def test_noise_compares_the_first_function_with_itself():
     result, _ = timed(1.0, 3.0, [1.1, 0.9], rounds=4)
     assert result.noise.name == "a again"
     assert result.noise.ratios == [1.1, 0.9, 1.1, 0.9]
@@ -121,18 +120,18 @@ def test_noise_is_the_first_arm_against_itself():
     assert [timing.name for timing in result.timings] == ["a", "b"]
 
 
-def test_rates_come_from_the_median():
+def test_rates_use_the_median():
     result, _ = timed([0.1, 0.2, 9.0], 0.5, rounds=3, moved=10**9, flops={"a": 4 * 10**9})
     assert result["a"].bandwidth == pytest.approx(5e9)
     assert result["a"].speed == pytest.approx(2e10)
     assert result.noise.moved == 10**9
 
 
-# Roofs and caches
+# Peaks and caches
 
 
 @pytest.mark.parametrize(("gigabytes", "mark"), [(102, ""), (104, FASTER_THAN_COPY)])
-def test_what_is_faster_than_memory_is_no_number_of_memory(gigabytes, mark):
+def test_bandwidth_above_a_copy_is_marked(gigabytes, mark):
     result, _ = timed(1.0, 1.0, moved=gigabytes * 10**9)
     assert result["a"].mark == result.noise.mark == mark
     assert (result["a"].bandwidth is None) == bool(mark)
@@ -141,27 +140,27 @@ def test_what_is_faster_than_memory_is_no_number_of_memory(gigabytes, mark):
 
 
 @pytest.mark.parametrize(("megabytes", "copies"), [(1, 4), (3, 2), (7, 2)])
-def test_inputs_in_turn_exceed_the_cache(megabytes, copies):
+def test_input_sets_exceed_the_cache(megabytes, copies):
     result, _ = timed(1.0, 1.0, make_inputs=ones(megabytes))
     assert result.copies == copies
     assert result.copies * result.input_bytes >= measurement.CACHE_MULTIPLE * environment.cache_bytes("cpu")
     assert result["a"].mark == ""
 
 
-def test_inputs_that_cannot_exceed_it_are_marked():
+def test_inputs_that_fit_in_the_cache_are_marked():
     result, _ = timed(1.0, 1.0, make_inputs=lambda: (torch.ones(10),), moved=80)
     assert result.copies == measurement.MAX_COPIES
     assert result["a"].mark == FITS_IN_CACHE
     assert result["a"].bandwidth is None
 
 
-def test_copies_hold_other_numbers():
+def test_every_set_of_inputs_is_new():
     made = itertools.count()
     _, timers = timed(1.0, 1.0, make_inputs=lambda: (torch.full((250_000,), float(next(made))),))
     assert [call()[0].item() for call in timers.calls[0]] == [0, -1, -2, -3]
 
 
-def test_roofs_are_bytes_and_flops_of_the_median():
+def test_peaks_use_the_median():
     timers = FakeTimers([0.001, 0.002, 0.003], 0.5)
     peaks = measure_peaks("cpu", rounds=3, warm_up=0, make_timer=timers)
     numbers = measurement.CACHE_MULTIPLE * 1_000_000 // 4
@@ -170,7 +169,7 @@ def test_roofs_are_bytes_and_flops_of_the_median():
     assert timers.calls[0][0]().numel() == numbers
 
 
-def test_roofs_are_measured_unless_given(monkeypatch):
+def test_peaks_are_measured_unless_given(monkeypatch):
     monkeypatch.setattr(measurement, "measure_peaks", lambda device, threads: Peaks(7.0, 8.0))
     result, _ = timed(1.0, 1.0, peaks=None)
     assert result.peaks == Peaks(7.0, 8.0)
@@ -179,12 +178,12 @@ def test_roofs_are_measured_unless_given(monkeypatch):
 # The calls that are timed
 
 
-def test_forward_keeps_nothing_for_a_way_back():
+def test_forward_runs_without_gradients():
     x = torch.ones(3, requires_grad=True)
     assert not prepare(torch.exp, [x])().requires_grad
 
 
-def test_backward_alone_again_and_again(rng):
+def test_backward_runs_repeatedly_without_forward(rng):
     x, weight, dy = torch.randn(3, 4, generator=rng), torch.randn(4, generator=rng), torch.randn(3, 4, generator=rng)
     forwards = []
 
@@ -202,7 +201,7 @@ def test_backward_alone_again_and_again(rng):
     assert not x.requires_grad
 
 
-def test_direction_is_one_of_two():
+def test_unknown_direction_is_an_error():
     with pytest.raises(ValueError, match="forward, backward, got 'sideways'"):
         prepare(torch.neg, [torch.ones(1)], "sideways")
 
@@ -216,21 +215,15 @@ def test_direction_is_one_of_two():
         ({"rounds": 1}, "rounds to be at least 2, got 1"),
     ],
 )
-def test_measure_says_what_it_wants(change, message):
+def test_measure_rejects_missing_functions_inputs_and_rounds(change, message):
     with pytest.raises(ValueError, match=message):
         measure(**{"functions": {"a": torch.neg}, "make_inputs": ones(), "peaks": PEAKS} | change)
 
 
-def test_an_unknown_arm_is_named():
-    result, _ = timed(1.0, 2.0, 1.0)
-    with pytest.raises(KeyError, match="expected one of a, b, got 'c'"):
-        result["c"]
+# Timers
 
 
-# Watches
-
-
-def test_results_live_for_one_lap():
+def test_rotation_keeps_results_for_one_round():
     made = iter("abcdef")
     rotation = Rotation([lambda: next(made)] * 3)
     for _ in range(4):
@@ -249,7 +242,7 @@ def two_threads():
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_cpu_watch_runs_every_call_with_the_threads_it_states():
+def test_cpu_timer_runs_every_call_with_its_threads():
     seen = []
     calls = [lambda i=i: seen.append((i, torch.get_num_threads())) for i in range(5)]
     timer = CpuTimer(calls, threads=1)
@@ -262,7 +255,7 @@ def test_cpu_watch_runs_every_call_with_the_threads_it_states():
 
 
 class FakeCuda:
-    """Events that read a clock which only the calls move, and a graph that runs what was captured."""
+    """Events that read a clock advanced only by the calls, and a graph that repeats the captured calls."""
 
     now = 0.0
 
@@ -297,17 +290,17 @@ class FakeCuda:
             return 1000 * (end.at - self.at)
 
 
-def test_a_lap_on_a_gpu_is_a_graph_that_lasts_long_enough(monkeypatch):
+def test_cuda_timer_captures_a_graph_that_lasts_long_enough(monkeypatch):
     cuda = FakeCuda(monkeypatch)
     cuda_timer = CudaTimer([cuda.call] * 3)
-    assert cuda.captured == 42  # 3 calls of 0.1 ms: 14 turns until 4 ms are over
+    assert cuda.captured == 42  # 14 rounds of 3 calls of 0.1 ms exceed 4 ms
     assert cuda_timer.method == "CUDA events around a graph of 42 calls"
     cuda.calls = 0
     assert cuda_timer.seconds_per_call() == pytest.approx(1e-4)
     assert cuda.calls == 84  # once untimed
 
 
-def test_without_a_graph_the_reason_is_said(monkeypatch):
+def test_cuda_timer_reports_why_capture_failed(monkeypatch):
     cuda = FakeCuda(monkeypatch, capture_fails=True)
     cuda_timer = CudaTimer([cuda.call] * 2)
     assert cuda_timer.method.endswith("no graph: operation not permitted when stream is capturing")
@@ -315,7 +308,7 @@ def test_without_a_graph_the_reason_is_said(monkeypatch):
 
 
 @pytest.mark.parametrize("waits", [False, True])
-def test_a_call_that_waits_is_not_captured(monkeypatch, waits):
+def test_synchronizing_calls_are_not_captured(monkeypatch, waits):
     modes = []
     monkeypatch.setattr(torch.cuda, "set_sync_debug_mode", modes.append)
 
@@ -332,7 +325,7 @@ def test_a_call_that_waits_is_not_captured(monkeypatch, waits):
     assert modes == ["error", "default"]
 
 
-def test_three_calls_at_least_come_before_capture(monkeypatch):
+def test_cuda_timer_warms_up_before_capture(monkeypatch):
     cuda = FakeCuda(monkeypatch)
     monkeypatch.setattr(CudaTimer, "_seconds", lambda *_: 1.0)
     CudaTimer([cuda.call])
@@ -342,22 +335,22 @@ def test_three_calls_at_least_come_before_capture(monkeypatch):
 # Provenance
 
 
-def test_provenance_of_a_cpu(monkeypatch):
-    monkeypatch.setattr(torch.version, "cuda", "13.0")  # there may be a GPU beside it
-    said = environment.describe("cpu", threads=2)
-    assert said["torch"] == torch.__version__
-    assert (said["cuda"], said["driver"]) == ("none", "none")
-    assert (said["threads"], said["cache"]) == ("2", "0.953674 MiB")
-    assert said["device"]
-    assert said["date"].endswith("+00:00")
+def test_provenance_of_a_cpu_names_no_gpu(monkeypatch):
+    monkeypatch.setattr(torch.version, "cuda", "13.0")  # the machine may have a GPU as well
+    provenance = environment.describe("cpu", threads=2)
+    assert provenance["torch"] == torch.__version__
+    assert (provenance["cuda"], provenance["driver"]) == ("none", "none")
+    assert (provenance["threads"], provenance["cache"]) == ("2", "0.953674 MiB")
+    assert provenance["device"]
+    assert provenance["date"].endswith("+00:00")
     assert environment.sm_clock("cpu") is None
 
 
-def test_the_table_names_device_versions_and_date():
+def test_table_shows_provenance_and_timings():
     result, _ = timed(1e-3, 2e-3, 1e-3, moved=10**6)
     shown = str(result)
-    said = environment.describe("cpu")
-    assert all(said[key] in shown for key in ("device", "torch", "triton", "python", "cache"))
+    provenance = environment.describe("cpu")
+    assert all(provenance[key] in shown for key in ("device", "torch", "triton", "python", "cache"))
     assert "copy 100.0 GB/s" in shown
     assert "SM clock not read then not read" in shown
     assert "4 copies of 1 MB of inputs, in turn; 6 rounds; ratios to a in the same round" in shown
@@ -367,7 +360,7 @@ def test_the_table_names_device_versions_and_date():
 
 
 @pytest.mark.parametrize(("answer", "clock"), [("1980\n", 1980), ("[N/A]\n", None)])
-def test_the_clock_is_read_of_the_very_device(monkeypatch, answer, clock):
+def test_clock_is_read_from_the_device_by_uuid(monkeypatch, answer, clock):
     asked = []
 
     def smi(command, **_):
@@ -380,7 +373,7 @@ def test_the_clock_is_read_of_the_very_device(monkeypatch, answer, clock):
     assert asked[0][:3] == ["nvidia-smi", "--id=GPU-ab-12", "--query-gpu=clocks.sm"]
 
 
-def test_no_nvidia_smi_is_no_clock(monkeypatch):
+def test_clock_is_none_without_nvidia_smi(monkeypatch):
     def absent(*_, **__):
         raise FileNotFoundError
 

@@ -1,4 +1,4 @@
-"""A time becomes bytes: what the device copies in it."""
+"""Measured times as bytes: what the device copies in the same time."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from blocklab_course.benchmarking import Peaks, measured_bytes, measurement, rea
 from blocklab_course.benchmarking.measured_bytes import Key, from_recording, measure_here, shipped_recording
 from blocklab_course.benchmarking.recording import PROVENANCE, Recording, TimedRow
 
-SAID = dict.fromkeys(PROVENANCE, "x") | {"device": "made up"}
+HEADER = dict.fromkeys(PROVENANCE, "x") | {"device": "made up"}
 
 
 ROW = TimedRow(
@@ -34,7 +34,7 @@ ROW = TimedRow(
 )
 
 
-def test_a_time_becomes_the_bytes_that_a_copy_moves_in_it():
+def test_converts_a_time_to_bytes_copied_in_it():
     # 2000 GB/s for 8.192 µs are 16384000 bytes, 4 for each of 1000 · 4096 numbers
     rows = [
         ROW,
@@ -42,7 +42,7 @@ def test_a_time_becomes_the_bytes_that_a_copy_moves_in_it():
         replace(ROW, op="matmul", role="K", bytes=None),
         replace(ROW, implementation="torch", mark="inputs fit in the cache"),
     ]
-    found = from_recording(Recording(SAID, [], rows))
+    found = from_recording(Recording(HEADER, [], rows))
     assert found.provenance["device"] == "made up"
     assert set(found.bytes) == {
         Key("rms_norm", "fused", "forward", "bfloat16", 4096),
@@ -52,29 +52,29 @@ def test_a_time_becomes_the_bytes_that_a_copy_moves_in_it():
     assert (spread.p20, spread.median, spread.p80) == pytest.approx((3.0, 4.0, 6.0))
 
 
-def test_a_gpu_comes_before_a_cpu(monkeypatch):
-    cpu, gpu = (Recording(SAID | {"cuda": cuda}, [], []) for cuda in ("none", "13.0"))
+def test_prefers_a_gpu_recording(monkeypatch):
+    cpu, gpu = (Recording(HEADER | {"cuda": cuda}, [], []) for cuda in ("none", "13.0"))
     for found, first in (([cpu], cpu), ([cpu, gpu], gpu), ([gpu, cpu], gpu)):
         monkeypatch.setattr(measured_bytes, "read_recordings", lambda found=found: found)
         assert shipped_recording() is first
 
 
-def test_one_recording_comes_with_the_package_and_is_complete():
+def test_bundled_recording_is_complete():
     assert shipped_recording() in read_recordings()
     assert {key.implementation for key in from_recording(shipped_recording()).bytes} >= {"torch", "eager", "compiled"}
     assert {row.mark for row in shipped_recording().rows} == {""}
     assert shipped_recording().left_out == []
 
 
-def test_this_machine_is_measured_in_the_same_unit(monkeypatch):
-    # a copy of four times a large cache takes longer than all the rest; `test_timing_measure` sees to the peaks
+def test_measures_this_machine_in_the_same_unit(monkeypatch):
+    # a copy of four times a large cache takes longer than all the rest; the peaks have their own tests
     monkeypatch.setattr(measurement, "measure_peaks", lambda device, threads: Peaks(1e10, 1e12))
     found = measure_here("cpu", rows=16, width=64, rounds=2, dtype=torch.float32)
     wanted = {"layer_norm": ("torch", "eager"), "rms_norm": ("torch", "eager"), "swiglu": ("eager",)}
     assert set(found.bytes) >= {
-        Key(op, arm, direction, "float32", 64)
-        for op, arms in wanted.items()
-        for arm in arms
+        Key(op, name, direction, "float32", 64)
+        for op, names in wanted.items()
+        for name in names
         for direction in ("forward", "backward")
     }
     assert all(0 < low <= middle <= high for middle, low, high in found.bytes.values())

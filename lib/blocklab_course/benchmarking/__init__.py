@@ -1,7 +1,7 @@
-"""An honest stopwatch for what the lessons build, the bytes that ought to pass, and recordings made with both.
+"""Fair timing, predictions of memory traffic, and recordings of both.
 
-`measure` times, `bytes_moved` and `tiles_and_waves` predict, `lies` shows what goes wrong, `read_recordings` what was
-measured elsewhere. `python -m blocklab_course.benchmarking record` measures everything of lesson 14 on this machine.
+`measure` times functions, `bytes_moved` and `tiles_and_waves` predict, `read_recordings` reads what other machines
+measured. `python -m blocklab_course.benchmarking record` measures everything in lesson 14 on this machine.
 """
 
 from blocklab_course.benchmarking.calls import prepare

@@ -1,4 +1,4 @@
-"""Right before fast: how far a result lies from the same formula in float64, beside how far torch's own lies."""
+"""Accuracy before speed: the error against the same formula in float64, compared with the error of torch's function."""
 
 import math
 from collections.abc import Sequence
@@ -8,9 +8,7 @@ from torch import Tensor
 
 from blocklab_course.benchmarking.calls import Function, prepare
 
-ROWS_PER_CHUNK = (
-    1024  # rows at a time: float64 takes four times the memory of bfloat16, and autograd keeps several of them
-)
+ROWS_PER_CHUNK = 1024  # float64 takes four times the memory of bfloat16, and autograd keeps several copies
 ERROR_RATIO_LIMIT = 1.5  # times the error of the reference implementation
 SUMMATION_ORDER_ERROR = 1e-6  # between float32 sums of thousands of terms in different orders
 
@@ -18,14 +16,14 @@ SUMMATION_ORDER_ERROR = 1e-6  # between float32 sums of thousands of terms in di
 def relative_errors(
     function: Function, exact: Function, inputs: Sequence[Tensor], direction: str = "forward"
 ) -> list[float]:
-    """For every result, the length of its error over its own length, against exact(*inputs in float64).
+    """For every result, ‖result - exact‖ / ‖exact‖, where exact(*inputs) is computed in float64.
 
-    Inputs with two axes are taken in chunks of rows, each of which has to be independent of the others, and so are
-    results; a result with one axis is a sum over rows, as the gradient of a weight.
+    Inputs and results with two axes are split into chunks of rows, so rows have to be independent of each other. A
+    result with one axis is a sum over rows, such as the gradient of a weight.
     """
     results = _as_sequence(prepare(function, inputs, direction)())
     sums = {i: torch.zeros_like(result, dtype=torch.float64) for i, result in enumerate(results) if result.dim() == 1}
-    squares = [[0.0, 0.0] for _ in results]  # of the error, of what is exact
+    squares = [[0.0, 0.0] for _ in results]  # of the error and of the exact result
 
     def add(i: int, result: Tensor, wanted: Tensor) -> None:
         squares[i][0] += (result.double() - wanted).square().sum().item()
@@ -45,14 +43,14 @@ def relative_errors(
 
 
 def is_accurate(
-    errors: Sequence[float], compared: Sequence[float], dtype: torch.dtype, limit: float = ERROR_RATIO_LIMIT
+    errors: Sequence[float], reference: Sequence[float], dtype: torch.dtype, limit: float = ERROR_RATIO_LIMIT
 ) -> bool:
-    """Whether every error is at most `limit` times the one compared with. NaN never is.
+    """Whether every error is at most `limit` times that of the reference. NaN is not.
 
-    A result rounded once is off by about a quarter of the type's eps, so nothing below that is asked for.
+    Rounding once costs about a quarter of the dtype's eps, so a smaller reference error counts as that much.
     """
     least = max(torch.finfo(dtype).eps / 4, SUMMATION_ORDER_ERROR)
-    return all(error <= limit * max(theirs, least) for error, theirs in zip(errors, compared, strict=True))
+    return all(error <= limit * max(theirs, least) for error, theirs in zip(errors, reference, strict=True))
 
 
 def _as_sequence(results: Tensor | Sequence[Tensor]) -> Sequence[Tensor]:

@@ -1,6 +1,6 @@
-"""Attention by bytes: what its scores cost where they travel through memory, and what is left where they do not.
+"""The memory traffic of attention: with the scores in memory, and with a fused kernel that keeps them on chip.
 
-The letters of a step: q, k, v and o are matrices (heads, length, head_dim); S are the scores and P the weights, both
+Letters in a step: q, k, v and o have shape (heads, length, head_dim); S are the scores and P the weights, both
 (heads, length, length).
 """
 
@@ -26,23 +26,23 @@ ATTENTION_STEPS: dict[str, Sequence[Step]] = {
         _LAST,
     ],
 }
-"""The kernels of each variant. k and v are counted once a kernel, the fewest possible: a kernel that works through the
-queries in blocks reads them again for every block, and only the cache can spare memory that."""
+"""The kernels of each variant. k and v count once per kernel, which is the minimum: a kernel that processes the queries
+in blocks reads them again for every block, and only the cache can keep those reads from memory."""
 
 
 class AttentionCost(NamedTuple):
-    """Bytes to and from memory, and the operations of the two matrix products."""
+    """Bytes read from and written to memory, and operations of the two matrix products."""
 
     moved: int
     flops: int
 
     @property
     def intensity(self) -> float:
-        """Operations for each byte moved."""
+        """Operations per byte."""
         return self.flops / self.moved
 
     def bounds(self, bandwidth: float, speed: float) -> tuple[float, float]:
-        """Seconds that the bytes and the operations take at least, at so many of each a second."""
+        """The least time in seconds for the bytes and for the operations, given how many of each run per second."""
         return self.moved / bandwidth, self.flops / speed
 
 
@@ -54,21 +54,22 @@ def attention_cost(
     variant: str = "fused",
     scores: torch.dtype | None = None,
 ) -> AttentionCost:
-    """What attention of one text with itself costs, forward, every token looking at all.
+    """The cost of the forward pass of self-attention over one text, without a causal mask.
 
         fused  4 heads length head_dim numbers: q, k, v read, o written
         plain  4 heads length² more: S and P, each written and read
         flops  4 heads length² head_dim: a product and a sum for each pair, in q kᵀ and in P v
 
-    scores: the type of S and P, where it is another than that of q, k, v and o. The softmax's own operations are not
-    counted, nor the mask's bytes.
+    scores: the dtype of S and P, if it differs from that of q, k, v and o. Neither the operations of the softmax nor
+    the bytes of the mask are counted.
 
-    Raises ValueError for a variant that is not in ATTENTION and a size below 1, TypeError for one that is no integer.
+    Raises ValueError for an unknown variant and sizes below 1, TypeError for sizes that are no integers.
     """
     for name, value in {"length": length, "head_dim": head_dim, "heads": heads}.items():
         check_integer("attention_cost", name, value, 1)
     if variant not in ATTENTION_STEPS:
-        raise ValueError(f"attention_cost wants a variant among {', '.join(ATTENTION_STEPS)}, got {variant!r}")
+        names = ", ".join(ATTENTION_STEPS)
+        raise ValueError(f"attention_cost: expected variant to be one of {names}, got {variant!r}")
     sizes = matrix_bytes(length, head_dim, heads, dtype, scores)
     moved = sum(sizes[letter in "SP"] for step in ATTENTION_STEPS[variant] for letter in step.reads + step.writes)
     return AttentionCost(moved, 4 * heads * length**2 * head_dim)
@@ -77,5 +78,5 @@ def attention_cost(
 def matrix_bytes(
     length: int, head_dim: int, heads: int, dtype: torch.dtype, scores: torch.dtype | None = None
 ) -> tuple[int, int]:
-    """The bytes of q, k, v or o, and those of S or P."""
+    """Bytes of each of q, k, v and o, and of each of S and P."""
     return heads * length * head_dim * dtype.itemsize, heads * length**2 * (scores or dtype).itemsize

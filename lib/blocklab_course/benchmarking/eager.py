@@ -1,6 +1,6 @@
-"""The operations as people write them first: one line of torch, one kernel, one trip through memory for every step.
+"""The operations as one usually writes them first: each step is one kernel that reads and writes memory.
 
-They compute in the type of x and round after every step. The lessons' own functions round once; see `normalization`.
+They compute in the dtype of x and round after every step. `blocklab.normalization` rounds once.
 """
 
 import torch
@@ -35,12 +35,12 @@ def add_rms_norm(x: Tensor, residual: Tensor, weight: Tensor, eps: float = 1e-6)
 
 
 def llama_rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
-    """As in the first Llama and in transformers: float32 steps, rounded before the weight; 36 bytes a bfloat16."""
+    """As in the first Llama and in transformers: float32 steps, rounded before the weight; 36 bytes per bfloat16."""
     wide = x.to(torch.float32)
     mean_square = wide.pow(2).mean(-1, keepdim=True)
     return weight * (wide * torch.rsqrt(mean_square + eps)).to(x.dtype)
 
 
 def swiglu(gate: Tensor, value: Tensor) -> Tensor:
-    """Two kernels: five passes where three would do."""
+    """Two kernels with five passes, where three would suffice."""
     return F.silu(gate) * value

@@ -1,4 +1,4 @@
-"""What a number of microseconds has to carry with it: which device, which versions, which clock, which day."""
+"""The provenance of a measurement: device, versions, clock and date."""
 
 import datetime
 import os
@@ -10,12 +10,12 @@ from pathlib import Path
 
 import torch
 
-# The largest last-level cache of a common machine, for systems that do not say how large theirs is.
+# As large as the last-level cache of any common machine, for systems that don't report theirs.
 DEFAULT_CACHE_BYTES = 64 * 2**20
 
 
 def describe(device: torch.device | str = "cpu", threads: int = 1) -> dict[str, str]:
-    """Device, versions, cache, CPU threads and date, as words: the provenance of a measurement on this device."""
+    """Device, versions, cache, CPU threads and date, as text."""
     device = torch.device(device)
     on_gpu = device.type == "cuda"
     return {
@@ -34,7 +34,7 @@ def describe(device: torch.device | str = "cpu", threads: int = 1) -> dict[str, 
 
 
 def cache_bytes(device: torch.device | str) -> int:
-    """The size of the largest cache before memory: a GPU's L2, a CPU's last level, or 64 MiB where nobody says."""
+    """The size of the last cache before memory: a GPU's L2, a CPU's last level, or 64 MiB if unknown."""
     device = torch.device(device)
     if device.type == "cuda":
         return torch.cuda.get_device_properties(device).L2_cache_size
@@ -44,20 +44,20 @@ def cache_bytes(device: torch.device | str) -> int:
 
 
 def half_dtype(device: torch.device | str) -> torch.dtype:
-    """bfloat16; float16 on a GPU before sm_80, which emulates bfloat16, and where torch.compile does not compile it."""
+    """bfloat16, or float16 on GPUs before sm_80, which emulate bfloat16 and for which torch.compile rejects it."""
     old = torch.device(device).type == "cuda" and torch.cuda.get_device_capability(device) < (8, 0)
     return torch.float16 if old else torch.bfloat16
 
 
 def sm_clock(device: torch.device | str) -> int | None:
-    """The clock of a GPU's multiprocessors now, in MHz; None on a CPU and where nvidia-smi does not say. Only read."""
+    """The current clock of a GPU's multiprocessors in MHz; None on a CPU or if nvidia-smi doesn't report it."""
     device = torch.device(device)
-    said = _nvidia_smi("clocks.sm", device) if device.type == "cuda" else None
-    return int(said) if said and said.isdecimal() else None
+    clock = _nvidia_smi("clocks.sm", device) if device.type == "cuda" else None
+    return int(clock) if clock and clock.isdecimal() else None
 
 
 def _nvidia_smi(what: str, device: torch.device) -> str | None:
-    # By its own name: CUDA_VISIBLE_DEVICES may count otherwise than nvidia-smi.
+    # By UUID: with CUDA_VISIBLE_DEVICES, torch and nvidia-smi number the devices differently.
     name = f"--id=GPU-{torch.cuda.get_device_properties(device).uuid}"
     try:
         done = subprocess.run(

@@ -1,6 +1,6 @@
-"""Measured times in the unit of their prediction: the bytes a number that the device copies in the same time.
+"""Measured times in the unit of their prediction: how many bytes per number the device copies in the same time.
 
-A kernel at the memory roof takes exactly what it has to move; one that wastes time takes more.
+A memory-bound kernel at peak bandwidth takes exactly the bytes that it has to move; a slower one takes more.
 """
 
 import functools
@@ -31,19 +31,19 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Measured:
-    """Where it was measured, as `machine.describe` says, and bytes a number."""
+    """Bytes per number, and the provenance of the measurement as from `environment.describe`."""
 
     provenance: Mapping[str, str]
     bytes: Mapping[Key, Spread]
 
 
 def shipped_recording() -> Recording:
-    """The first recording of a GPU that comes with the package, or, as long as there is none, of a CPU."""
+    """The first GPU recording that comes with the package, or else a CPU recording."""
     return min(read_recordings(), key=lambda each: each.provenance["cuda"] == "none")
 
 
 def from_recording(recording: Recording) -> Measured:
-    """All rows with bytes. Marked ones are left out: they did not measure memory."""
+    """All rows that have bytes, without marked ones, which didn't measure memory."""
     return Measured(
         recording.provenance,
         {
@@ -57,14 +57,14 @@ def from_recording(recording: Recording) -> Measured:
 
 
 def _copied_per_microsecond(row: TimedRow) -> float:
-    """Bytes a number of the matrix, at the speed of the copy that was timed beside this row."""
+    """Bytes per number of the matrix, at the bandwidth of the copy timed beside this row."""
     return 1e3 * row.GBs / row.share_of_copy_roof / (row.rows * row.width)
 
 
 def measure_here(
     device: str = "cuda", rows: int = 8192, width: int = WIDTH, rounds: int = 10, dtype: torch.dtype = torch.bfloat16
 ) -> Measured:
-    """Time all operations on this machine, forward and backward, in every hand but torch.compile's, which is slow."""
+    """Time all operations on this machine, forward and backward, without torch.compile, which takes long."""
     on = torch.device(device)
     found = {}
     for operation in operations(on, compiled=False):

@@ -1,11 +1,11 @@
-"""How many bytes have to pass between memory and chip, counted from reads and writes before anything is timed.
+"""How many bytes an operation moves between memory and chip, counted from the reads and writes of its kernels.
 
 TRAFFIC lists the kernels of every operation, variant and direction, each with what it computes, reads and writes. The
 variant "fused" moves the fewest bytes, "eager" runs step by step as in `eager`, "llama" as `eager.llama_rms_norm`. The
 letters:
 
-    M  the matrix (rows, width)     v  a vector (width)                 r  one number per row
-    W  the matrix in float32        V  a vector (width) in float32      R  one number per row in float32
+    M  the matrix (rows, width)     v  a vector (width,)                r  one number per row
+    W  the matrix in float32        V  a vector (width,) in float32     R  one number per row in float32
 """
 
 import math
@@ -14,36 +14,18 @@ from dataclasses import dataclass, replace
 
 import torch
 
-FLOAT32_LETTERS = "WVR"  # these are float32, or the type of x where that is wider
+FLOAT32_LETTERS = "WVR"  # float32, or the dtype of x if that is wider
 
 
 @dataclass(frozen=True)
 class Step:
-    """One kernel: its formula, what it reads and writes, in letters, and what a picture calls it."""
+    """One kernel: its formula, the letters that it reads and writes, and its label in figures."""
 
     formula: str
     reads: str
     writes: str
     sign: str = ""
 
-
-@dataclass(frozen=True)
-class Traffic:
-    """One direction of one operation in one variant, and why it cannot move less, or why it moves so much."""
-
-    why: str
-    steps: Sequence[Step]
-
-
-ONE_READ = "a row fits on the chip: read once, written once; statistics stay behind in float32 for the backward pass"
-BACK = "dy and x are read once and dx is written once; the sums for the parameters stay on the chip until the end"
-TWO_READS = (
-    "a channel lies all over the batch, which does not fit on the chip: one pass finds the statistics, one uses them"
-)
-STEP_BY_STEP = "every step is a kernel: it reads its operands from memory and writes its result back"
-AUTOGRAD = (
-    "autograd runs the derivative of every step as kernels of its own, and adds up where x was used more than once"
-)
 
 # x / d with d = sqrt(m + eps), and what autograd makes of it: t is the gradient that arrives
 _ROOT = (Step("s = m + eps", "r", "r"), Step("d = sqrt(s)", "r", "r"))
@@ -111,88 +93,77 @@ _LLAMA_RMS_NORM = (
 
 
 def _over_channels(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """The same steps where the statistics are one per column: batch_norm on a matrix (N, C)."""
+    """The same steps with one statistic per column: batch_norm on a matrix (N, C)."""
     return tuple(replace(s, reads=s.reads.replace("r", "v"), writes=s.writes.replace("r", "v")) for s in steps)
 
 
-TRAFFIC = {  # (operation, variant, direction)
-    ("layer_norm", "fused", "forward"): Traffic(ONE_READ, [Step("y, mean, scale of x, weight, bias", "Mvv", "MRR")]),
-    ("layer_norm", "fused", "backward"): Traffic(
-        BACK, [Step("dx, dweight, dbias of dy, x, weight, mean, scale", "MMvRR", "Mvv")]
-    ),
-    ("layer_norm", "eager", "forward"): Traffic(STEP_BY_STEP, _LAYER_NORM),
-    ("layer_norm", "eager", "backward"): Traffic(AUTOGRAD, _LAYER_NORM_BACK),
-    ("rms_norm", "fused", "forward"): Traffic(ONE_READ, [Step("y, scale of x, weight", "Mv", "MR")]),
-    ("rms_norm", "fused", "backward"): Traffic(BACK, [Step("dx, dweight of dy, x, weight, scale", "MMvR", "Mv")]),
-    ("rms_norm", "eager", "forward"): Traffic(STEP_BY_STEP, _RMS_NORM),
-    ("rms_norm", "eager", "backward"): Traffic(AUTOGRAD, _RMS_NORM_BACK),
-    ("rms_norm", "llama", "forward"): Traffic(STEP_BY_STEP + "; half of them in float32", _LLAMA_RMS_NORM),
-    ("batch_norm", "fused", "forward"): Traffic(
-        TWO_READS,
-        [
-            Step("mean, scale, running mean and variance, old to new", "MVV", "VVVV"),
-            Step("y of x, mean, scale, weight, bias", "MVVvv", "M"),
-        ],
-    ),
-    ("batch_norm", "fused", "backward"): Traffic(
-        TWO_READS,
-        [
-            Step("dweight, dbias of dy, x, mean, scale", "MMVV", "vv"),
-            Step("dx of dy, x, mean, scale, weight, dweight, dbias", "MMVVvvv", "M"),
-        ],
-    ),
-    ("batch_norm", "eager", "forward"): Traffic(STEP_BY_STEP, _over_channels(_LAYER_NORM)),
-    ("batch_norm", "eager", "backward"): Traffic(AUTOGRAD, _over_channels(_LAYER_NORM_BACK)),
-    ("swiglu", "fused", "forward"): Traffic(
-        "gate and value are read once, y is written once", [Step("y of gate, value", "MM", "M")]
-    ),
-    ("swiglu", "fused", "backward"): Traffic(
-        "sigmoid is cheaper computed again than kept", [Step("dgate, dvalue of dy, gate, value", "MMM", "MM")]
-    ),
-    ("swiglu", "eager", "forward"): Traffic(
-        STEP_BY_STEP, [Step("silu of gate", "M", "M"), Step("y = that value", "MM", "M")]
-    ),
-    ("swiglu", "eager", "backward"): Traffic(
-        AUTOGRAD,
-        [Step("dvalue = dy silu", "MM", "M"), Step("dy value", "MM", "M"), Step("dgate of that", "MM", "M")],
-    ),
-    ("add_rms_norm", "fused", "forward"): Traffic(
-        ONE_READ, [Step("x + residual, y, scale of x, residual, weight", "MMv", "MMR")]
-    ),
-    ("add_rms_norm", "fused", "backward"): Traffic(
-        "x and the residual have the same gradient: it is written once",
-        [Step("dx, dweight of dy, gradient of the sum, sum, weight, scale", "MMMvR", "Mv")],
-    ),
-    ("add_rms_norm", "eager", "forward"): Traffic(STEP_BY_STEP, (Step("x + residual", "MM", "M"), *_RMS_NORM)),
-    ("add_rms_norm", "eager", "backward"): Traffic(
-        AUTOGRAD, (*_RMS_NORM_BACK, Step("dx + gradient of the sum", "MM", "M"))
-    ),
+TRAFFIC: dict[tuple[str, str, str], Sequence[Step]] = {  # (operation, variant, direction)
+    # A row fits on the chip: one read, one write, and float32 statistics saved for the backward pass, which reads dy
+    # and x once and writes dx once. The sums for the parameters stay on the chip until the end.
+    ("layer_norm", "fused", "forward"): [Step("y, mean, scale of x, weight, bias", "Mvv", "MRR")],
+    ("layer_norm", "fused", "backward"): [Step("dx, dweight, dbias of dy, x, weight, mean, scale", "MMvRR", "Mvv")],
+    ("rms_norm", "fused", "forward"): [Step("y, scale of x, weight", "Mv", "MR")],
+    ("rms_norm", "fused", "backward"): [Step("dx, dweight of dy, x, weight, scale", "MMvR", "Mv")],
+    ("add_rms_norm", "fused", "forward"): [Step("x + residual, y, scale of x, residual, weight", "MMv", "MMR")],
+    # x and the residual have the same gradient, which is written once.
+    ("add_rms_norm", "fused", "backward"): [
+        Step("dx, dweight of dy, gradient of the sum, sum, weight, scale", "MMMvR", "Mv")
+    ],
+    # A channel is spread over the batch, which does not fit on the chip: one pass for the statistics, one to use them.
+    ("batch_norm", "fused", "forward"): [
+        Step("mean, scale, running mean and variance, old to new", "MVV", "VVVV"),
+        Step("y of x, mean, scale, weight, bias", "MVVvv", "M"),
+    ],
+    ("batch_norm", "fused", "backward"): [
+        Step("dweight, dbias of dy, x, mean, scale", "MMVV", "vv"),
+        Step("dx of dy, x, mean, scale, weight, dweight, dbias", "MMVVvvv", "M"),
+    ],
+    # Computing the sigmoid again is cheaper than storing it.
+    ("swiglu", "fused", "forward"): [Step("y of gate, value", "MM", "M")],
+    ("swiglu", "fused", "backward"): [Step("dgate, dvalue of dy, gate, value", "MMM", "MM")],
+    # Every step is a kernel that reads its operands from memory and writes its result back. Autograd runs the
+    # derivative of every step as separate kernels, and adds the gradients of every use of x.
+    ("layer_norm", "eager", "forward"): _LAYER_NORM,
+    ("layer_norm", "eager", "backward"): _LAYER_NORM_BACK,
+    ("rms_norm", "eager", "forward"): _RMS_NORM,
+    ("rms_norm", "eager", "backward"): _RMS_NORM_BACK,
+    ("add_rms_norm", "eager", "forward"): (Step("x + residual", "MM", "M"), *_RMS_NORM),
+    ("add_rms_norm", "eager", "backward"): (*_RMS_NORM_BACK, Step("dx + gradient of the sum", "MM", "M")),
+    ("batch_norm", "eager", "forward"): _over_channels(_LAYER_NORM),
+    ("batch_norm", "eager", "backward"): _over_channels(_LAYER_NORM_BACK),
+    ("swiglu", "eager", "forward"): [Step("silu of gate", "M", "M"), Step("y = that value", "MM", "M")],
+    ("swiglu", "eager", "backward"): [
+        Step("dvalue = dy silu", "MM", "M"),
+        Step("dy value", "MM", "M"),
+        Step("dgate of that", "MM", "M"),
+    ],
+    ("rms_norm", "llama", "forward"): _LLAMA_RMS_NORM,  # half of the steps in float32
 }
 
 
-def traffic(op: str, direction: str = "forward", variant: str = "fused") -> Traffic:
-    """The steps of one entry of TRAFFIC, and their reason. Raises ValueError where there is no such entry."""
+def traffic(op: str, direction: str = "forward", variant: str = "fused") -> Sequence[Step]:
+    """The kernels of an operation. Raises ValueError where there is no such entry."""
     key = (op, variant, direction)
-    for place, what in enumerate(("an operation", f"a variant of {op}", f"a direction of {op}, {variant},")):
-        known = dict.fromkeys(each[place] for each in TRAFFIC if each[:place] == key[:place])
-        if key[place] not in known:
-            raise ValueError(f"traffic wants {what} among {', '.join(known)}, got {key[place]!r}")
+    for n, name in enumerate(("op", "variant", "direction")):
+        known = dict.fromkeys(each[n] for each in TRAFFIC if each[:n] == key[:n])
+        if key[n] not in known:
+            raise ValueError(f"traffic: expected {name} to be one of {', '.join(known)}, got {key[n]!r}")
     return TRAFFIC[key]
 
 
 def bytes_moved(
     op: str, shape: Sequence[int], dtype: torch.dtype, direction: str = "forward", variant: str = "fused"
 ) -> int:
-    """How many bytes the operation reads and writes: fused, the fewest possible.
+    """Bytes that the operation reads and writes; the variant "fused" moves the fewest possible.
 
     shape: (*, width); for batch_norm (N, C, *), whose width is C. `bytes_moved("rms_norm", (32768, 4096),
-    torch.bfloat16)` is 4 bytes a number, 2 in and 2 out, and a little for the weight and the statistics.
+    torch.bfloat16)` is 4 bytes per number, 2 in and 2 out, plus a little for the weight and the statistics.
 
-    Raises ValueError as `traffic`, and for a shape without axes.
+    Raises ValueError as `traffic` does, and for a shape without axes.
     """
     letters = _letters(traffic(op, direction, variant), dtype)
     if len(shape) == 0:
-        raise ValueError(f"bytes_moved wants a shape of at least one axis, got {tuple(shape)}")
+        raise ValueError(f"bytes_moved: expected shape to have at least one axis, got {tuple(shape)}")
     width = shape[1] if op == "batch_norm" and len(shape) > 1 else shape[-1]
     numbers = math.prod(shape)
     rows = numbers // width if width else 0
@@ -201,14 +172,14 @@ def bytes_moved(
 
 
 def bytes_per_number(op: str, dtype: torch.dtype, direction: str = "forward", variant: str = "fused") -> int:
-    """`bytes_moved` for one number of a matrix so large that vectors do not count: 4 for rms_norm in bfloat16."""
+    """`bytes_moved` per number of a matrix so large that vectors don't count: 4 for rms_norm in bfloat16."""
     return sum(_size(letter, dtype) for letter in _letters(traffic(op, direction, variant), dtype) if letter in "MW")
 
 
-def _letters(row: Traffic, dtype: torch.dtype) -> str:
-    """All that the steps read and write, but for a change of type where there is nothing to change."""
+def _letters(steps: Sequence[Step], dtype: torch.dtype) -> str:
+    """All letters that the steps read and write, without casts to the same dtype."""
     changes = _size("M", dtype) != _size("W", dtype)
-    return "".join(s.reads + s.writes for s in row.steps if changes or {s.reads, s.writes} != {"M", "W"})
+    return "".join(s.reads + s.writes for s in steps if changes or {s.reads, s.writes} != {"M", "W"})
 
 
 def _size(letter: str, dtype: torch.dtype) -> int:

@@ -1,6 +1,6 @@
-"""The matrix products of a feed-forward layer, by the axis of a product that the hidden width is.
+"""The matrix products of a feed-forward layer, by which of their axes is the hidden width.
 
-x is (rows, d), h (rows, hidden), w1 (hidden, d), w2 (d, hidden). The axes are those of (M, K) times (K, N).
+x is (rows, d), h (rows, hidden), w1 (hidden, d), w2 (d, hidden). A product multiplies (M, K) by (K, N).
 """
 
 from collections.abc import Callable

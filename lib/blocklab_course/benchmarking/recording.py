@@ -1,4 +1,4 @@
-"""A recording: rows of timings in a CSV file, under lines that say where, with what and when they were measured."""
+"""Recordings: timings in a CSV file whose header comments give device, versions and date."""
 
 import csv
 from collections.abc import Iterator, Mapping
@@ -16,16 +16,16 @@ PROVENANCE = (
     *("copy_roof_GBs", "matmul_roof_TFLOPs", "command"),
 )
 MATMUL = "matmul"
-# What the column `op` says of a matrix product; nothing else reads or writes these words.
+# How the column `op` names a matrix product.
 _OP_OF = {role: f"{MATMUL}, hidden is {role}: {product.formula}" for role, product in PRODUCTS.items()}
 _ROLE_OF = {op: role for role, op in _OP_OF.items()}
 
 
 @dataclass(frozen=True)
 class TimedRow:
-    """One implementation of one operation in one size, in the order of the columns; None where a file is blank.
+    """The timing of one implementation at one size. Fields are columns, in order; None is an empty cell.
 
-    role: of a matrix product, the axis that the hidden width is, a key of `products.PRODUCTS`; it has no column.
+    role: for a matrix product, which of its axes is the hidden width (a key of `products.PRODUCTS`); stored in `op`.
     """
 
     op: str
@@ -62,13 +62,13 @@ class TimedRow:
         return Spread(self.median_us, self.p20_us, self.p80_us)
 
     def texts(self) -> dict[str, str]:
-        """What the columns say: five digits of a measured number, nothing for None."""
+        """The text of each column: five digits of a float, an empty string for None."""
         texts = {column: _text(getattr(self, column)) for column in COLUMNS}
         return texts | {"op": _OP_OF.get(self.role, self.op)}
 
     @classmethod
     def of_texts(cls, texts: Mapping[str, str]) -> "TimedRow":
-        """The row whose columns say this."""
+        """The inverse of `texts`."""
         values = {column: _value(texts[column], kind) for column, kind in COLUMNS.items()}
         role = _ROLE_OF.get(texts["op"])
         return cls(**values) if role is None else cls(**values | {"op": MATMUL, "role": role})
@@ -79,7 +79,7 @@ COLUMNS = {field.name: field.type for field in fields(TimedRow) if field.name !=
 
 @dataclass(frozen=True)
 class Recording:
-    """One file: its provenance, what was left out and why, and its rows."""
+    """The content of one file: provenance, what was left out and why, and rows."""
 
     provenance: Mapping[str, str]
     left_out: list[str]
@@ -87,9 +87,10 @@ class Recording:
 
 
 def rows_from_result(result: Result, errors: Mapping[str, float], **shared) -> Iterator[TimedRow]:
-    """The rows of one measurement. shared: what they have in common or depends on the arm (a dict by its name).
+    """Convert a measurement to rows.
 
-    errors: the largest relative error of each arm, as the gate found it.
+    errors: the largest relative error of each implementation. shared: other columns, each with one value for all rows
+    or a dict of values by implementation.
     """
     first = result.timings[0].name
     before, after = result.clocks
@@ -121,15 +122,15 @@ def rows_from_result(result: Result, errors: Mapping[str, float], **shared) -> I
 
 
 class Writer:
-    """Writes a recording line by line, so that what was measured before an end too early is kept.
+    """Writes a recording line by line, so that an interrupted run keeps what it has measured.
 
-    Raises FileExistsError if the file is there: a recording is not overwritten.
+    Raises FileExistsError rather than overwriting a recording.
     """
 
     def __init__(self, path: Path, provenance: Mapping[str, str]):
         missing = [key for key in PROVENANCE if not provenance.get(key)]
         if missing:
-            raise ValueError(f"a recording wants to know {', '.join(missing)}")
+            raise ValueError(f"expected provenance with {', '.join(missing)}")
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("x", encoding="utf-8", newline="")
         for key in PROVENANCE:
@@ -153,27 +154,27 @@ class Writer:
 
 
 def read(path: Path) -> Recording:
-    """The recording in a file. Raises ValueError if its provenance or its columns are not complete."""
+    """Read a recording. Raises ValueError if its provenance or columns are incomplete."""
     lines = path.read_text("utf-8").splitlines()
     comments = [line[2:].partition(": ")[::2] for line in lines if line.startswith("# ")]
     provenance = {key: value for key, value in comments if key != "left out"}
     missing = [key for key in PROVENANCE if not provenance.get(key)]
     if missing:
-        raise ValueError(f"{path.name} wants lines '# {missing[0]}: …' at its head; missing: {', '.join(missing)}")
+        raise ValueError(f"{path.name}: expected header lines '# KEY: …' for {', '.join(missing)}")
     table = csv.DictReader(line for line in lines if not line.startswith("# "))
     if tuple(table.fieldnames or ()) != tuple(COLUMNS):
-        raise ValueError(f"{path.name} wants the columns {', '.join(COLUMNS)}, got {table.fieldnames}")
+        raise ValueError(f"{path.name}: expected columns {', '.join(COLUMNS)}, got {table.fieldnames}")
     rows = [TimedRow.of_texts(row) for row in table]
     return Recording(provenance, [value for key, value in comments if key == "left out"], rows)
 
 
 def read_recordings(folder: Path = FOLDER) -> list[Recording]:
-    """Every recording that comes with the package, or lies in a folder: an empty list where there is none."""
+    """All recordings in a folder, by default those that come with the package."""
     return [read(path) for path in sorted(folder.glob("*.csv"))]
 
 
 def _value(text: str, kind: type | UnionType) -> str | float | int | None:
-    """What a column of this kind says."""
+    """Parse the text of a column of this type."""
     if kind is str:
         return text
     if text == "" and kind in (int | None, float | None):

@@ -1,10 +1,8 @@
-"""Measure everything that lesson 14 shows, on this machine, into one file with its provenance."""
+"""The benchmarks of lesson 14: measure them on this machine and write a recording with its provenance."""
 
 import datetime
 import functools
 import gc
-import math
-import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -23,17 +21,17 @@ from blocklab_course.benchmarking.memory_traffic import bytes_moved
 from blocklab_course.benchmarking.products import PRODUCTS, Product
 from blocklab_course.benchmarking.recording import MATMUL, TimedRow, Writer, rows_from_result
 
-HIDDEN = (11008, 10912, 10920, 10922, 10923, 10924, 10944)  # the first is compared with
-FEWER_ROWS_FROM = 16384  # so wide a matrix fills a GPU with a quarter of the rows
+HIDDEN = (11008, 10912, 10920, 10922, 10923, 10924, 10944)  # the first is the reference
+FEWER_ROWS_FROM = 16384  # a matrix this wide fills a GPU with a quarter of the rows
 
 
 class CannotRecord(Exception):
-    """The recorder cannot start; the message says what it wanted and what came."""
+    """There is no GPU to measure, or no place for the file."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is recorded, and how long at most."""
+    """What to measure, and the time limit in seconds."""
 
     device: torch.device
     sizes: tuple[tuple[torch.dtype, int], ...]  # of the norms and swiglu: a type and a width
@@ -45,12 +43,10 @@ class Plan:
 
 
 def make_plan(cpu: bool = False, quick: bool = False, minutes: float = 8) -> Plan:
-    """The sizes in the order of their weight: where time runs out, the last are missing.
+    """The plan for this machine, with the most important sizes first, in case the time runs out.
 
-    Raises Refused if a GPU is wanted and there is none, and for minutes that are no time.
+    Raises CannotRecord where a GPU is to be measured and there is none.
     """
-    if not 0 < minutes < math.inf:
-        raise CannotRecord(f"record wants minutes to be a number above 0, got {minutes}")
     if cpu:
         widths = (1024,) if quick else (4096, 1024, 4097, 16384)
         rounds = 3 if quick else 11
@@ -59,8 +55,8 @@ def make_plan(cpu: bool = False, quick: bool = False, minutes: float = 8) -> Pla
         return Plan(torch.device("cpu"), sizes, 2048, rounds, not quick, matmul, 60 * minutes)
     if not torch.cuda.is_available():
         raise CannotRecord(
-            "record wants a CUDA device, got none: this machine has no NVIDIA GPU, or its PyTorch no CUDA "
-            f"(torch {torch.__version__}). `record --cpu` times what runs on the CPU."
+            f"record: no CUDA device found: this machine has no NVIDIA GPU, or torch {torch.__version__} was built "
+            "without CUDA. `record --cpu` times what runs on the CPU."
         )
     widths = (4096, 16384, 1024, 8192, 32768, 65536, 2048, 4097, 4100, 4104)
     if quick:
@@ -68,19 +64,20 @@ def make_plan(cpu: bool = False, quick: bool = False, minutes: float = 8) -> Pla
     rounds = 10 if quick else 20
     gpu = torch.device("cuda", torch.cuda.current_device())
     first, *others = ((environment.half_dtype(gpu), width) for width in widths)
-    sizes = (first, (torch.float32, widths[0]), *others)  # float32 early: the lesson's panel begins with it
+    sizes = (first, (torch.float32, widths[0]), *others)  # float32 early: the lesson's panel starts with it
     return Plan(gpu, sizes, 32768, rounds, True, (8192, 4096), 60 * minutes)
 
 
 def record(plan: Plan, path: Path, command: str, say: Callable[[str], None] = print) -> None:
-    """Measure what the plan asks for into a new file; one line is said for every measurement.
+    """Run the plan and write a new file, with one call of `say` per measurement.
 
-    Every arm has to be accurate before it is timed, and beside every measurement the peaks are measured anew: memory
-    that others use too is not always as fast. What fails, or finds no time, is named in the file with its reason.
+    An implementation is timed only if it is accurate. The peaks are measured again beside every measurement, because
+    shared memory is not always equally fast. The file names what was left out, and why.
 
-    Raises Refused, before anything is measured, for a path where no new file can be.
+    Raises CannotRecord if the file exists.
     """
-    check_output_path(path)
+    if path.exists():
+        raise CannotRecord(f"record: expected a new file, but {path} exists")
     start = time.monotonic()
     peaks = measure_peaks(plan.device, plan.rounds)
     provenance = environment.describe(plan.device) | {
@@ -93,31 +90,22 @@ def record(plan: Plan, path: Path, command: str, say: Callable[[str], None] = pr
     with Writer(path, provenance) as writer:
         for name, work in _measurements(plan, writer):
             if time.monotonic() - start > plan.seconds:
-                writer.left_out(name, f"{plan.seconds / 60:g} minutes were over")
+                writer.left_out(name, f"time limit of {plan.seconds / 60:g} minutes reached")
                 continue
             try:
                 for row in work():
                     writer.row(row)
                     say(_summary(row))
-            except RuntimeError as error:  # such as too little memory
+            except RuntimeError as error:  # such as out of memory
                 writer.left_out(name, f"{type(error).__name__}: {error}")
                 say(f"{name}: left out, {type(error).__name__}")
             if plan.device.type == "cuda":
-                gc.collect()  # graphs of autograd hold on to their tensors
+                gc.collect()  # autograd graphs hold on to their tensors
                 torch.cuda.empty_cache()
 
 
-def check_output_path(path: Path) -> None:
-    """Raises Refused if there is something at the path, or no folder to write in."""
-    if os.path.lexists(path):
-        raise CannotRecord(f"record wants a file that does not exist yet, got {path}")
-    folder = next(folder for folder in path.absolute().parents if os.path.lexists(folder))
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise CannotRecord(f"record wants a folder that it can write in, got {folder}")
-
-
 def default_path(device: torch.device) -> Path:
-    """Such as timings-nvidia-h200-2026-12-24-1530.csv, in the current folder."""
+    """A name such as timings-nvidia-h200-2026-12-24-1530.csv, in the current folder."""
     name = re.sub(r"[^a-z0-9]+", "-", environment.describe(device)["device"].lower()).strip("-")
     return Path(f"timings-{name}-{datetime.datetime.now(datetime.UTC):%Y-%m-%d-%H%M}.csv")
 
@@ -137,41 +125,40 @@ def _operation_rows(
 ) -> Iterator[TimedRow]:
     rows = plan.rows // 4 if width >= FEWER_ROWS_FROM else plan.rows
     if plan.compiled:
-        torch.compiler.reset()  # else the ninth shape of a function is not compiled any more
+        torch.compiler.reset()  # torch stops compiling a function after eight shapes
     torch.manual_seed(0)
 
     def inputs() -> list[Tensor]:
         return operation.inputs(rows, width, dtype, plan.device, direction)
 
-    arms, errors = _accurate_implementations(operation, direction, inputs(), writer)
-    if not arms:
+    functions, errors = _accurate_implementations(operation, direction, inputs(), writer)
+    if not functions:
         return
     moved = bytes_moved(operation.name, (rows, width), dtype, direction)
-    result = measure(arms, inputs, direction, moved=moved, rounds=plan.rounds)
+    result = measure(functions, inputs, direction, moved=moved, rounds=plan.rounds)
     yield from rows_from_result(result, errors, op=operation.name, rows=rows, width=width, dtype=_dtype_name(dtype))
 
 
 def _accurate_implementations(
     operation: Operation, direction: str, inputs: list[Tensor], writer: Writer
 ) -> tuple[dict[str, Function], dict[str, float]]:
-    """The arms that are accurate enough to be timed, and the largest relative error of each."""
-    arms, errors, compared = {}, {}, None
-    for name, arm in operation.for_direction(direction).items():
+    """The implementations accurate enough to be timed, and the largest relative error of each one."""
+    functions, errors, reference = {}, {}, None
+    for name, function in operation.for_direction(direction).items():
         what = f"{name}, {operation.name} {direction} {tuple(inputs[0].shape)}"
         try:
-            found = relative_errors(arm, operation.exact, inputs, direction)
-        except Exception as error:  # whatever a compiler or another's package raises: the others go on
+            found = relative_errors(function, operation.exact, inputs, direction)
+        except Exception as error:  # a compiler or another package may raise anything; go on with the next one
             writer.left_out(what, f"{type(error).__name__}: {error}")
             continue
-        compared = found if compared is None else compared
+        reference = found if reference is None else reference
         errors[name] = max(found)
-        if is_accurate(found, compared, inputs[0].dtype, error_ratio_limit(name)):
-            arms[name] = arm
+        if is_accurate(found, reference, inputs[0].dtype, error_ratio_limit(name)):
+            functions[name] = function
         else:
-            writer.left_out(
-                what, f"relative error {max(found):.3g}, more than {error_ratio_limit(name)} times {max(compared):.3g}"
-            )
-    return arms, errors
+            limit = f"{error_ratio_limit(name)} times {max(reference):.3g}"
+            writer.left_out(what, f"relative error {max(found):.3g}, more than {limit}")
+    return functions, errors
 
 
 def _matmul_rows(plan: Plan, role: str, product: Product) -> Iterator[TimedRow]:
@@ -182,9 +169,11 @@ def _matmul_rows(plan: Plan, role: str, product: Product) -> Iterator[TimedRow]:
         pairs = [shape for hidden in HIDDEN for shape in product.shapes(rows, d, hidden)]
         return [torch.randn(shape, dtype=dtype, device=plan.device) for shape in pairs]
 
-    arms = {str(hidden): lambda *all, i=i: product.compute(*all[2 * i : 2 * i + 2]) for i, hidden in enumerate(HIDDEN)}
+    functions = {
+        str(hidden): lambda *all, i=i: product.compute(*all[2 * i : 2 * i + 2]) for i, hidden in enumerate(HIDDEN)
+    }
     flops = {str(hidden): 2 * rows * d * hidden for hidden in HIDDEN}
-    result = measure(arms, inputs, flops=flops, rounds=plan.rounds)
+    result = measure(functions, inputs, flops=flops, rounds=plan.rounds)
     width = {str(hidden): hidden for hidden in HIDDEN}
     yield from rows_from_result(
         result, {}, op=MATMUL, role=role, implementation="torch", rows=rows, width=width, dtype=_dtype_name(dtype)
@@ -196,7 +185,7 @@ def _dtype_name(dtype: torch.dtype) -> str:
 
 
 def _summary(row: TimedRow) -> str:
-    said = row.texts()
-    share = said["share_of_copy_roof"] or said["share_of_matmul_roof"]
-    what = "{op} {direction} {rows} x {width} {dtype}".format(**said)
-    return f"{what:65}{row.implementation:9}{said['median_us']:>9} us{said['ratio']:>9}{share:>9} {row.mark}"
+    texts = row.texts()
+    share = texts["share_of_copy_roof"] or texts["share_of_matmul_roof"]
+    what = "{op} {direction} {rows} x {width} {dtype}".format(**texts)
+    return f"{what:65}{row.implementation:9}{texts['median_us']:>9} us{texts['ratio']:>9}{share:>9} {row.mark}"

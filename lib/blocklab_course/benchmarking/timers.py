@@ -1,7 +1,6 @@
-"""Stopwatches: how long one call takes, averaged over a lap through all copies of the inputs.
+"""Timers: the average time of one call over one round through all sets of inputs.
 
-A timer is made from calls, one per copy, and warms them up. `lap()` gives seconds per call, `how` says between which
-two moments.
+A timer takes one call per set of inputs and warms them up. `method` describes what it times.
 """
 
 import itertools
@@ -15,10 +14,8 @@ from torch.utils.benchmark import Timer
 
 Call = Callable[[], object]
 
-WARM_UP_CALLS = 3  # at least, before a graph is captured: compilers and libraries finish their preparations
-MIN_GRAPH_SECONDS = (
-    4e-3  # seconds that a lap on a GPU lasts, its launches counted in: thousands of times what its clock tells apart
-)
+WARM_UP_CALLS = 3  # at least: compilers and libraries have to initialize before a graph is captured
+MIN_GRAPH_SECONDS = 4e-3  # thousands of times the resolution of CUDA events
 
 
 class CallTimer(Protocol):
@@ -28,7 +25,7 @@ class CallTimer(Protocol):
 
 
 class Rotation:
-    """Call after call, in turn. Results live for a whole lap: else memory just freed, still cached, takes the next."""
+    """Runs the calls in turn and keeps each result for a round; otherwise the next result reuses cached memory."""
 
     def __init__(self, calls: Sequence[Call]):
         self.calls = calls
@@ -44,7 +41,7 @@ class Rotation:
 
 
 class CpuTimer:
-    """torch's own stopwatch, `torch.utils.benchmark.Timer`, with a stated number of threads."""
+    """`torch.utils.benchmark.Timer` with a given number of threads."""
 
     def __init__(self, calls: Sequence[Call], threads: int = 1):
         self._number = len(calls)
@@ -59,10 +56,10 @@ class CpuTimer:
 
 
 class CudaTimer:
-    """CUDA events around many calls captured in one graph: the GPU's work without the waits for its launches.
+    """CUDA events around many calls captured in one graph: the work of the GPU without launch overhead.
 
-    Where capture fails, the calls are launched one by one, and `how` says why. Made and used on a stream of its own,
-    which the calls were prepared on too: a backward pass runs on the stream of its forward pass.
+    If capture fails, the calls are launched one by one, and `method` says why. Prepare the calls and use the timer on
+    the same non-default stream: a backward pass runs on the stream of its forward pass.
     """
 
     def __init__(self, calls: Sequence[Call], pool: object = None):
@@ -80,10 +77,10 @@ class CudaTimer:
             reason = str(error).partition("\n")[0]
             self._play = lambda: self._one_by_one(self._number)
             self.method = f"CUDA events around {self._number} launches, their gaps included; no graph: {reason}"
-        self._rotation.clear()  # what a graph's results lay in may serve the next graph
+        self._rotation.clear()  # the next graph may use this memory
 
     def seconds_per_call(self) -> float:
-        self._play()  # untimed: the clock starts on a busy GPU, so that submitting the work is no part of it
+        self._play()  # untimed: keeps the GPU busy while the timed work is submitted
         return self._seconds(lambda _: self._play(), self._number)
 
     def _seconds(self, work: Callable[[int], None], calls: int) -> float:
@@ -107,11 +104,11 @@ class CudaTimer:
 
 
 def check_no_synchronization(call: Call) -> None:
-    """Raise RuntimeError if the call waits for the GPU, as no graph can.
+    """Raise RuntimeError if the call synchronizes with the GPU, which a graph can't.
 
-    Asked before the capture: one that fails leaves torch 2.11 unable to capture, or to draw random numbers, again.
+    Checked before the capture, because a failed capture leaves torch 2.11 unable to capture or draw random numbers.
     """
-    with warnings.catch_warnings(action="ignore"):  # that this mode is a prototype
+    with warnings.catch_warnings(action="ignore"):  # a warning that this mode is a prototype
         torch.cuda.set_sync_debug_mode("error")
     try:
         call()

@@ -108,7 +108,7 @@ class Bar:
     def show(self, way: str, direction: str, dtype: str) -> int:
         """Draw one way, direction and type, and return how many bytes a number it moves."""
         size = DTYPES[dtype].itemsize
-        steps = [step for step in traffic(self.op, direction, way).steps if "M" in step.reads + step.writes]
+        steps = [step for step in traffic(self.op, direction, way) if "M" in step.reads + step.writes]
         used = {False: 0, True: 0}
         at, starts = 0, [0]
         for label in self.labels:
