@@ -1,4 +1,4 @@
-"""Every benchmark still runs, with small sizes. What it measures is not looked at."""
+"""Every benchmark runs with small sizes; its results are not checked."""
 
 import subprocess
 import sys

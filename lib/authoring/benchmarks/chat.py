@@ -1,7 +1,7 @@
 """How fast SmolLM2 generates tokens, with a key-value cache and without, compared with the memory bandwidth.
 
-With a cache each token reads every weight matrix once and little else, so the bandwidth bounds the speed. It is
-measured in the same rounds, so that a busy machine slows everything down alike. Loading runs in a process of its own.
+With a cache each token reads every weight matrix once and little else, so the bandwidth bounds the speed. Both are
+measured in the same rounds, so that a busy machine slows them down alike. Loading runs in a separate process.
 """
 
 import json
@@ -36,13 +36,13 @@ print(json.dumps([time.perf_counter() - start, unit * resource.getrusage(resourc
 
 
 def load_time_and_peak() -> tuple[float, float]:
-    """Seconds to load the model, without importing torch; the most bytes of memory, torch's included."""
+    """Seconds to load the model, without importing torch; peak memory in bytes, torch included."""
     run = subprocess.run([sys.executable, "-c", LOAD], capture_output=True, text=True, check=True)
     return tuple(json.loads(run.stdout))
 
 
 def generate(model: SmolLM2, ids: list[int], cached: bool) -> Iterator[None]:
-    """Append the most probable token, endlessly: unlike `model.answer`, it never stops at the end of an answer."""
+    """Append the most probable token, endlessly: unlike `model.answer`, don't stop at the end of an answer."""
     caches, new = (model.new_caches() if cached else None), ids
     while True:
         x = model.states(torch.tensor([new]), caches)[0, -1]
@@ -53,9 +53,9 @@ def generate(model: SmolLM2, ids: list[int], cached: bool) -> Iterator[None]:
 
 
 def bandwidth(numbers: Tensor) -> float:
-    """Bytes per second: the fastest of three ways to read all numbers once."""
-    ways = numbers.sum, numbers.max, lambda: numbers.view(2**13, -1) @ numbers[: len(numbers) // 2**13]
-    return numbers.nbytes / min(map(seconds, ways))
+    """Bytes per second, from the fastest of three functions that read all numbers once."""
+    reads = numbers.sum, numbers.max, lambda: numbers.view(2**13, -1) @ numbers[: len(numbers) // 2**13]
+    return numbers.nbytes / min(map(seconds, reads))
 
 
 @torch.no_grad()
@@ -64,7 +64,7 @@ def measure(tokens: int, numbers: int) -> None:
     torch.set_num_threads(1)
     model = load_smollm2()
     ids = model.chat(PROMPT)
-    large = torch.ones(numbers)  # by default far more than any cache of the processor holds
+    large = torch.ones(numbers)  # by default far larger than any cache
     with_cache, without_cache = (generate(model, ids, cached) for cached in (True, False))
     prefill = seconds(lambda: next(with_cache))
     next(without_cache)

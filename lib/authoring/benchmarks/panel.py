@@ -1,7 +1,7 @@
-"""How long a slider takes to answer, near and far: `interact`, an empty round trip, fallback panels, live panels.
+"""How long a slider takes to answer, near and far: `interact`, an empty round trip, fallback and live panels.
 
-Measured in the page, from the key press on the slider until the new picture is decoded or the new text is there. All
-variants take turns in one JupyterLab.
+Measured in the page, from the key press until the new picture is decoded or the new text is in the page. All variants
+take turns in one JupyterLab.
 """
 
 import tempfile
@@ -18,13 +18,13 @@ from authoring.chromium import chromium
 from authoring.jupyter_server import LAB, serve
 
 TINY = {"rounds": 1, "warm_up": 1, "drag": 3, "first_touch": 0.3, "round_trips": (0.01,)}
-LONG_ROUND_TRIP = 0.15  # seconds of a round trip to another continent
-DRAG_INTERVAL = 16  # milliseconds between two moves of a drag
+LONG_ROUND_TRIP = 0.15  # seconds, to another continent
+DRAG_INTERVAL = 16  # milliseconds between two moves
 SLIDER_MAX = 400
 
 
 def picture(figure: Figure):
-    """A heat map with its colour bar beside two curves, 1000 x 400 CSS pixels; all variants draw this one."""
+    """The picture of all variants: a heat map with a colour bar beside two curves, 1000 x 400 CSS pixels."""
     place = {"left": 0.06, "right": 0.98, "bottom": 0.13, "top": 0.9, "wspace": 0.15}
     left, right = figure.subplots(1, 2, gridspec_kw=place)
     values = np.random.default_rng(0).normal(size=(24, 32))
@@ -79,18 +79,17 @@ GOALS = {
 }  # at most so many empty round trips
 
 DELAY = """
-const half = HALF;  // milliseconds of one way
+const half = HALF;  // milliseconds in each direction
 const { send } = WebSocket.prototype;
 WebSocket.prototype.send = function (data) { setTimeout(() => send.call(this, data), half); };
 const handler = Object.getOwnPropertyDescriptor(WebSocket.prototype, 'onmessage');
 const set = function (handle) { handler.set.call(this, handle && (event => setTimeout(() => handle(event), half))); };
 Object.defineProperty(WebSocket.prototype, 'onmessage', { ...handler, set });
 """
-# Between moves the page waits until the Jupyter kernel is idle, and a little longer, as a reader does. Otherwise what
-# one variant leaves behind (`interact` sends its picture back to the kernel) would slow down the next.
+# Between moves the page waits until the Jupyter kernel is idle, and a little longer, as a reader does. Otherwise the
+# leftover work of one variant (`interact` sends its picture back to the kernel) would slow down the next one.
 SHARED = """
-    // Drawing one pixel makes the browser decode the picture at once. `img.decode()` would wait for the next frame of
-    // the screen, up to 17 ms.
+    // Drawing one pixel decodes the picture at once. `img.decode()` would wait for the next frame, up to 17 ms.
     const paper = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
     const decoded = async image => {
         if (!image) return;
@@ -103,26 +102,26 @@ SHARED = """
     const pause = ms => new Promise(done => setTimeout(done, ms));
     const cellOf = variant => notebook.content.widgets[variant + 1].outputArea.node;
     const sliderOf = cell => cell.querySelector('input[type=range], [role=slider]');
-    // What the reader sees of a move: the text, or the picture where there is no text.
+    // What the reader sees change: the text, or the picture if there is no text.
     const shown = cell => cell.querySelector('.answer, [role=status]')?.textContent ?? cell.querySelector('img')?.src;
     const press = slider => {
         slider.focus();
         slider.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true, cancelable: true }));
     };
-    // The picture is in the page and laid out; an image is decoded.
+    // Resolves once the picture is laid out and, if an image, decoded.
     const painted = async cell => {
         cell.querySelector('svg[role=img]')?.getBoundingClientRect();
         await decoded(cell.querySelector('img'));
     };
 """
 STEPS = """async ([variants, moves]) => {SHARED
-    const taken = variants.map(() => []);
+    const times = variants.map(() => []);
     for (let move = 0; move < moves; move++) {
         for (const variant of variants.keys()) {
             await kernel.requestKernelInfo();
             await pause(150);
             const cell = cellOf(variant), slider = sliderOf(cell), before = shown(cell);
-            taken[variant].push(await new Promise((resolve, reject) => {
+            times[variant].push(await new Promise((resolve, reject) => {
                 const late = setTimeout(() => reject(`${variants[variant]} did not answer`), 20000);
                 const observer = new MutationObserver(async () => {
                     if (!shown(cell) || shown(cell) === before) return;
@@ -137,13 +136,13 @@ STEPS = """async ([variants, moves]) => {SHARED
             }));
         }
     }
-    return taken;
+    return times;
 }""".replace("SHARED", SHARED)
 DRAG = """async ([variant, moves, every]) => {SHARED
     await kernel.requestKernelInfo();
     const cell = cellOf(variant), slider = sliderOf(cell), seen = new Set([shown(cell)]);
     const stop = Number(slider.getAttribute('aria-valuenow') ?? slider.value) + moves;
-    const there = () => shown(cell).includes(`shifted by ${stop}`);
+    const arrived = () => shown(cell).includes(`shifted by ${stop}`);
     const observer = new MutationObserver(() => seen.add(shown(cell)));
     observer.observe(cell, { subtree: true, childList: true, attributes: true, characterData: true });
     const began = performance.now();
@@ -152,9 +151,9 @@ DRAG = """async ([variant, moves, every]) => {SHARED
         press(slider);
     }
     const ended = performance.now();
-    while (!there() && performance.now() - ended < 20000) await pause(1);
+    while (!arrived() && performance.now() - ended < 20000) await pause(1);
     observer.disconnect();
-    return { frames: seen.size - 1, last: there() ? performance.now() - ended : null };
+    return { frames: seen.size - 1, last: arrived() ? performance.now() - ended : null };
 }""".replace("SHARED", SHARED)
 BEGIN = """
 import os
@@ -169,9 +168,9 @@ LAST = {last}
 
 
 def measure(page: Page, rounds: int, warm_up: int, drag: int, first_touch: float) -> dict[str, dict[str, float]]:
-    """For each variant the median milliseconds of a step; for panels also what is seen of a drag.
+    """The median milliseconds of a step for each variant; for panels also the frames seen in a drag.
 
-    first_touch: seconds in which a live panel can ask for states ahead, before the slider is touched.
+    first_touch: seconds before the slider is touched, in which a live panel can ask for states ahead.
     """
     names = list(VARIANTS)
     page.evaluate(STEPS, [names, warm_up])
@@ -186,7 +185,7 @@ def measure(page: Page, rounds: int, warm_up: int, drag: int, first_touch: float
 
 
 def session(round_trip: float, **sizes: float) -> dict[str, dict[str, float]]:
-    """Measure all variants in one JupyterLab, with so many seconds added to every round trip."""
+    """Measure all variants in one JupyterLab, with `round_trip` seconds of delay added."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         first = BEGIN.format(last=SLIDER_MAX) + "\n\n" + getsource(picture)
@@ -223,7 +222,7 @@ def main(
     first_touch: float = 3.0,
     round_trips: tuple[float, ...] = (0.0, LONG_ROUND_TRIP),
 ) -> None:
-    print(f"from a key press until the answer is seen, median of {rounds}; goals are upper bounds")
+    print(f"from key press to visible answer, median of {rounds}; goals are upper bounds")
     for round_trip in round_trips:
         print(f"round trip + {1000 * round_trip:.0f} ms", flush=True)
         found = session(round_trip, rounds=rounds, warm_up=warm_up, drag=drag, first_touch=first_touch)

@@ -11,7 +11,7 @@ Call = Callable[[], object]
 
 
 class Ours(NamedTuple):
-    """One of our implementations, and the highest ratio to torch's time that we accept, if any."""
+    """One of our implementations, and the largest accepted ratio to torch's time, if there is a goal."""
 
     how: str
     call: Call
@@ -53,7 +53,7 @@ def compare(make_cases: Callable[[], dict[str, Case]], sizes: str, rounds: int) 
     cases = make_cases()
     for reference, ours in cases.values():
         for call in (reference, *(implementation.call for implementation in ours)):
-            call(), call()  # compile, and get the memory from the system
+            call(), call()  # compile and allocate memory
 
     reference_times = {name: [] for name in cases}
     ratios = {(name, how): [] for name, (_, ours) in cases.items() for how, _, _ in ours}

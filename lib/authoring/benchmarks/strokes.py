@@ -1,8 +1,8 @@
 """What one state of each lesson's panels costs the Jupyter kernel: recorded strokes, compared with a JPEG frame.
 
-Each picture is drawn twice, and the two take turns. Only drawing is timed, in processor time, because `update` is the
-same for both. The states are the stops of the first slider, or of the first control if there is no slider. The size of
-a state is that of the JSON that the page has not received yet.
+Each picture is drawn both ways, in turn. Only drawing is timed, in processor time, because `update` is the same for
+both. The states are the stops of the first slider, or of the first control if there is no slider. The size of a state
+is that of the JSON that the page has not received yet.
 """
 
 import gc
@@ -50,8 +50,8 @@ def measure(panel: Panel, stops: int) -> Cost:
     for number, values in enumerate(states(panel, stops)):
         for update in updates:
             update(**values)
-        ways = [(frames, lambda: jpeg(framed.frame(), QUALITY)), (strokes, recorded.strokes)]
-        for times, draw in ways if number % 2 else ways[::-1]:  # the first one pays for what both share
+        renderers = [(frames, lambda: jpeg(framed.frame(), QUALITY)), (strokes, recorded.strokes)]
+        for times, draw in renderers if number % 2 else renderers[::-1]:  # the first one pays for shared work
             start = process_time()
             draw()
             times.append(1000 * (process_time() - start))
@@ -60,8 +60,8 @@ def measure(panel: Panel, stops: int) -> Cost:
         sent.update(new)
         packet = {"rest": drawing.rest, "moving": drawing.moving, "new": {n: recorded.records[n] for n in new}}
         sizes.append(len(json.dumps(packet, separators=(",", ":")).encode()))
-    there = len(sizes) // 2 + 1  # on the way back every state is known
-    return Cost(frames[1:], strokes[1:], sizes[1:there], sizes[0])
+    forward = len(sizes) // 2 + 1  # on the way back every state is known
+    return Cost(frames[1:], strokes[1:], sizes[1:forward], sizes[0])
 
 
 def main(lesson: str = "", stops: int = 16) -> None:

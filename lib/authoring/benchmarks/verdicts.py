@@ -24,7 +24,7 @@ LAYERS = "12_transformer_layers"
 
 
 def milliseconds(exercise: str, submissions: list, rounds: int) -> float:
-    """The median over the submissions, each of them checked so many times."""
+    """The median time over all submissions and rounds."""
     times = [seconds(lambda x=x: check(exercise, x)) for x in submissions for _ in range(rounds)]
     return 1000 * statistics.median(times)
 
