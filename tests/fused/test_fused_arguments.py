@@ -1,4 +1,4 @@
-"""Checks of the fused functions, and the fallback where they cannot run. No kernel runs here."""
+"""Argument checks of the fused functions, and the fallback without a GPU or Triton. No kernel runs here."""
 
 import ast
 import inspect
@@ -25,14 +25,14 @@ with_triton = pytest.mark.skipif(not fused.TRITON, reason="Triton has wheels for
 
 @pytest.fixture
 def cuda():
-    """A factory of tensors that say they are on a GPU and hold nothing: enough for all checks and shapes."""
+    """A factory of fake CUDA tensors without data."""
     with FakeTensorMode():
         yield lambda *shape, dtype=torch.float32: torch.empty(shape, dtype=dtype, device="cuda")
 
 
 @with_triton
 @pytest.mark.parametrize("name", PLAIN)
-def test_signature_is_the_plain_functions(name):
+def test_signatures_match_the_plain_functions(name):
     assert inspect.signature(getattr(fused, name)) == inspect.signature(PLAIN[name])
 
 
@@ -49,10 +49,10 @@ def test_only_the_three_kernel_files_import_triton():
 # Without Triton, without a GPU
 
 
-def test_without_triton_the_package_imports_and_the_functions_say_what_is_missing():
+def test_imports_without_triton_and_names_what_is_missing():
     code = """
 import sys, warnings
-sys.modules["triton"] = None  # what an import of it then meets is ModuleNotFoundError
+sys.modules["triton"] = None  # makes its import raise ModuleNotFoundError
 import torch
 from blocklab import feed_forward, fused
 torch.cuda.is_available = lambda: True
@@ -84,14 +84,14 @@ def test_other_import_errors_are_raised():
 
 @with_triton
 @pytest.mark.parametrize("there", [True, False])
-def test_available_is_whether_there_is_a_gpu(there, monkeypatch):
+def test_available_needs_a_gpu(there, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
     assert fused.available() is there
 
 
 @pytest.fixture
 def forgotten():
-    """`best` has warned of nothing yet."""
+    """Reset the warnings of `best`."""
     fused._warn_of_fallback.cache_clear()
     yield
     fused._warn_of_fallback.cache_clear()
@@ -99,7 +99,7 @@ def forgotten():
 
 @pytest.mark.usefixtures("forgotten")
 @pytest.mark.parametrize("name", PLAIN)
-def test_best_is_the_plain_function_without_a_gpu_and_says_so_once(name, monkeypatch):
+def test_best_falls_back_without_a_gpu_and_warns_once(name, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.warns(UserWarning, match=f"fused.{name} requires .*: falling back to the plain {name}"):
         assert fused.best(name) is PLAIN[name]
@@ -111,12 +111,12 @@ def test_best_is_the_plain_function_without_a_gpu_and_says_so_once(name, monkeyp
 @with_triton
 @pytest.mark.usefixtures("forgotten")
 @pytest.mark.parametrize("name", PLAIN)
-def test_best_is_the_fused_function_with_a_gpu(name, monkeypatch):
+def test_best_returns_the_fused_function_with_a_gpu(name, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert fused.best(name) is getattr(fused, name)
 
 
-def test_best_refuses_unknown_names():
+def test_best_rejects_unknown_names():
     with pytest.raises(ValueError, match="best: expected name to be one of layer_norm, rms_norm, swiglu, got 'gelu'"):
         fused.best("gelu")
 
@@ -125,7 +125,7 @@ def test_best_refuses_unknown_names():
 
 
 @with_triton
-def test_tensors_on_the_cpu_are_refused(monkeypatch):
+def test_rejects_cpu_tensors(monkeypatch):
     x = torch.zeros(2, 8)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     for call in (lambda: fused.layer_norm(x, (8,)), lambda: fused.rms_norm(x, (8,))):
@@ -138,7 +138,7 @@ def test_tensors_on_the_cpu_are_refused(monkeypatch):
 
 @with_triton
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
-def test_the_three_types_pass_all_checks(dtype, cuda):
+def test_accepts_three_dtypes(dtype, cuda):
     x, weight = cuda(2, 3, 8, dtype=dtype), cuda(8)
     for y in (fused.layer_norm(x, (8,), weight, weight), fused.rms_norm(x, (8,), weight), fused.swiglu(x, x)):
         assert (y.shape, y.dtype, y.device) == (x.shape, dtype, x.device)
@@ -147,7 +147,7 @@ def test_the_three_types_pass_all_checks(dtype, cuda):
 
 @with_triton
 @pytest.mark.parametrize("dtype", [torch.float64, torch.int32, torch.bool, torch.complex64], ids=str)
-def test_other_types_are_refused(dtype, cuda):
+def test_rejects_other_dtypes(dtype, cuda):
     x, weight, other = cuda(2, 8), cuda(8), cuda(8, dtype=dtype)
     message = f"to be float32, float16 or bfloat16, got {dtype}"
     for name, call in [
@@ -161,7 +161,7 @@ def test_other_types_are_refused(dtype, cuda):
 
 
 @with_triton
-def test_non_tensors_are_refused(cuda):
+def test_rejects_non_tensors(cuda):
     x = cuda(2, 8)
     with pytest.raises(TypeError, match=r"fused.layer_norm: expected x to be a tensor, got list"):
         fused.layer_norm([1.0], (1,))
@@ -174,7 +174,7 @@ def test_non_tensors_are_refused(cuda):
 
 
 @with_triton
-def test_shapes_that_would_broadcast_are_refused(cuda):
+def test_rejects_shapes_that_would_broadcast(cuda):
     x = cuda(2, 8)
     with pytest.raises(ValueError, match=r"fused.layer_norm: expected x to end with shape \(4,\), got \(2, 8\)"):
         fused.layer_norm(x, (4,))
@@ -191,7 +191,7 @@ def test_shapes_that_would_broadcast_are_refused(cuda):
 
 
 @with_triton
-def test_widths_from_1_to_65536_are_accepted(cuda):
+def test_accepts_widths_from_1_to_65536(cuda):
     for width in (1, _validation.WIDEST):
         assert fused.layer_norm(cuda(2, width), (width,)).shape == (2, width)
     assert fused.swiglu(cuda(2, 10**6), cuda(2, 10**6)).shape == (2, 10**6)
@@ -201,7 +201,7 @@ def test_widths_from_1_to_65536_are_accepted(cuda):
 
 
 @with_triton
-def test_tensors_on_two_devices_are_refused(cuda):
+def test_rejects_tensors_on_two_devices(cuda):
     x = cuda(2, 8)
     elsewhere = torch.empty(8, device="cuda:1")
     with pytest.raises(ValueError, match=r"fused.layer_norm: expected bias on cuda:0 like x, got it on cuda:1"):

@@ -1,7 +1,7 @@
-"""The kernels compiled for an H100 (sm_90) without one: what the package would launch, and what became of it.
+"""The machine code of the kernels, compiled for an H100 (sm_90) without one.
 
-Triton's compiler and NVIDIA's assembler come with Triton and need no GPU. How fast a kernel runs they do not say; that
-it loads 16 bytes at once, keeps its numbers in registers and computes in float32 they do.
+Triton's compiler and NVIDIA's assembler come with Triton and need no GPU. The code shows that a kernel loads 16 bytes
+at once, spills no registers and computes in float32, but not how fast it runs.
 """
 
 import importlib
@@ -38,7 +38,7 @@ class Launch:
         return self.kernel.fn.__name__
 
     def specialized(self):
-        """What Triton compiles it for. One entry of its cache for each different answer."""
+        """The key under which Triton compiles and caches the kernel."""
         bind = create_function_from_signature(self.kernel.signature, self.kernel.params, BACKEND)
         bound, specialization, options = bind(*self.arguments, debug=False, **self.options)
         return self.kernel._pack_args(BACKEND, options, bound, specialization, options)
@@ -51,7 +51,7 @@ class Launch:
 
 @pytest.fixture
 def launches(monkeypatch):
-    """A function that runs forward and backward on the CPU with every launch noted down instead of made."""
+    """A function that runs forward and backward on the CPU and records launches instead of making them."""
 
     def of(name, width, dtype, rows=3, offset=0):
         module, noted = importlib.import_module(f"blocklab.fused.{name}"), []
@@ -84,14 +84,14 @@ def launches(monkeypatch):
 
 
 def loaded(ptx):
-    """How many bytes each load takes, whether into registers or, asynchronously, into shared memory."""
+    """Bytes of each load, into registers or, asynchronously, into shared memory."""
     direct = re.findall(r"ld\.global\S*?(?:\.v(\d))?\.b(\d+)\s", ptx)
     asynchronous = re.findall(r"cp\.async\.c[ag]\.shared\.global \[[^;]*?\], \[[^;]*?\], (0x\w+|\d+)", ptx)
     return [int(many or 1) * int(bits) // 8 for many, bits in direct] + [int(size, 0) for size in asynchronous]
 
 
 def stack(compiled, folder):
-    """Bytes of memory that a thread needs for what its registers do not hold."""
+    """Bytes of stack that a thread needs for spilled registers."""
     binary = folder / "kernel.cubin"
     binary.write_bytes(compiled.asm["cubin"])
     usage = subprocess.run([CUOBJDUMP, "-res-usage", binary], capture_output=True, text=True, check=True).stdout
@@ -119,7 +119,7 @@ MATRICES = {  # how many each kernel reads
 
 
 @pytest.mark.parametrize(("name", "width", "dtype"), CASES, ids=str)
-def test_machine_code(name, width, dtype, launches, tmp_path):
+def test_machine_code_vectorizes_without_spills_or_atomics(name, width, dtype, launches, tmp_path):
     for launch in launches(name, width, dtype):
         compiled = launch.compiled()
         ptx = compiled.asm["ptx"]
@@ -136,7 +136,7 @@ def test_machine_code(name, width, dtype, launches, tmp_path):
 
 @pytest.mark.parametrize(("name", "vectors"), [("layer_norm", 2), ("rms_norm", 1)])
 @pytest.mark.parametrize("width", [1000, 4096, 32768])
-def test_a_row_that_fits_the_registers_is_read_once(name, vectors, width, launches):
+def test_rows_that_fit_in_registers_are_read_once(name, vectors, width, launches):
     forward, *_ = launches(name, width, torch.bfloat16)
     threads = 32 * forward.options["num_warps"]
     x, parameter = (n * forward.options["BLOCK"] * 2 // 16 // threads for n in (forward.options["ROWS"], 1))
@@ -145,7 +145,7 @@ def test_a_row_that_fits_the_registers_is_read_once(name, vectors, width, launch
 
 @pytest.mark.parametrize("name", ["layer_norm", "rms_norm", "swiglu"])
 @pytest.mark.parametrize("width", [1000, 11000])
-def test_rows_are_found_with_64_bits(name, width, launches):
+def test_row_offsets_use_64_bits(name, width, launches):
     # microsoft/dion #103. In 32 bits only counts of tiles are multiplied: by a number of rows or columns in a tile.
     for launch in launches(name, width, torch.bfloat16):
         products = re.findall(r"arith\.muli .*", launch.compiled().asm["ttir"])
@@ -166,7 +166,7 @@ def test_the_number_of_rows_does_not_recompile(name, launches):
 
 
 @pytest.mark.parametrize("name", ["layer_norm", "rms_norm", "swiglu"])
-def test_a_pointer_that_is_not_aligned_is_not_loaded_16_bytes_at_once(name, launches):
+def test_unaligned_pointers_are_not_loaded_as_vectors(name, launches):
     # flashinfer #634: the same shapes, and an address that ends the process
     for launch in launches(name, 4096, torch.bfloat16, offset=1):
         sizes = set(loaded(launch.compiled().asm["ptx"]))

@@ -1,4 +1,4 @@
-"""How rows are shared out: by hand."""
+"""How rows are divided into tiles and programs."""
 
 from types import SimpleNamespace
 
@@ -38,7 +38,7 @@ def test_alignment_divides_width_and_stride(width, apart, divides):
         (65536, 16384, 1, 16384, 32),
     ],
 )
-def test_tile_by_hand(width, most, rows, block, warps):
+def test_tile_sizes_by_hand(width, most, rows, block, warps):
     assert tile(width, most) == {"ROWS": rows, "BLOCK": block, "num_warps": warps}
 
 

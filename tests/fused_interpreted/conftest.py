@@ -1,4 +1,4 @@
-"""The kernels run in Triton's interpreter, on the CPU. It has to be on before they are defined: `make fused`."""
+"""Run the kernels in Triton's interpreter on the CPU. It must be enabled before they are defined: `make fused`."""
 
 import os
 
@@ -9,4 +9,4 @@ import pytest
 def _interpreter():
     pytest.importorskip("triton", reason="Triton has wheels for Linux alone")
     if os.environ.get("TRITON_INTERPRET") != "1":
-        pytest.skip("wants TRITON_INTERPRET=1: make fused")
+        pytest.skip("needs TRITON_INTERPRET=1: run make fused")

@@ -1,9 +1,9 @@
-"""Rows 1.5e9 numbers apart, so that the third starts beyond 2**31. The memory between them is never touched."""
+"""Run a function on rows 1.5e9 numbers apart: the third starts beyond 2**31. The memory between is never touched."""
 
 import sys
 
 import torch
-from namesakes import inputs, ours, result_and_gradients
+from fused_reference import inputs, ours, result_and_gradients
 
 APART = 1_500_000_000
 ROWS, WIDTH = 3, 24
@@ -12,7 +12,7 @@ name = sys.argv[1]
 
 
 def spread(near):
-    """The same rows, far from each other."""
+    """Copy the rows to memory with a stride of APART."""
     memory = torch.empty((ROWS - 1) * APART + WIDTH, dtype=near.dtype)
     far = memory.as_strided((ROWS, WIDTH), (APART, 1))
     return far.copy_(near)

@@ -1,4 +1,4 @@
-"""The examples in the docstrings of the fused functions are right, and every public one has one."""
+"""Every public fused function has an example in its docstring, and the examples pass."""
 
 import doctest
 
@@ -10,11 +10,11 @@ from blocklab import fused
 
 @pytest.mark.filterwarnings("ignore:.*falling back to the plain")
 @pytest.mark.parametrize("name", fused.__all__)
-def test_example(name, monkeypatch):
+def test_docstring_examples(name, monkeypatch):
     monkeypatch.setattr(torch.Tensor, "cuda", lambda x: x)  # the interpreter runs on the CPU
     finder = doctest.DocTestFinder(recurse=False, exclude_empty=False)
     [test] = finder.find(getattr(fused, name), name, extraglobs={"torch": torch})
     assert test.examples
-    said = []
-    doctest.DocTestRunner().run(test, out=said.append)
-    assert not said, "".join(said)
+    failures = []
+    doctest.DocTestRunner().run(test, out=failures.append)
+    assert not failures, "".join(failures)

@@ -1,8 +1,8 @@
-"""The way back: exact, into every input, as often as asked, and through torch's own machinery."""
+"""Gradients of the fused functions: exact, repeatable, and compatible with torch.compile and autocast."""
 
 import pytest
 import torch
-from namesakes import EPS, NAMES, inputs, ours, torchs
+from fused_reference import EPS, NAMES, inputs, ours, torchs
 from torch.testing import assert_close
 
 from blocklab import fused
@@ -11,14 +11,14 @@ from blocklab.fused import operators
 
 @pytest.mark.parametrize("shape", [(3, 7), (2, 2, 3)], ids=str)
 @pytest.mark.parametrize("name", NAMES)
-def test_gradients_are_those_of_the_function_computed(name, shape):
+def test_gradcheck(name, shape):
     tensors = [t.requires_grad_() for t in inputs(name, shape)]
     assert torch.autograd.gradcheck(lambda *leaves: ours(name, *leaves), tensors)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_row_adds_to_the_gradient_of_weight_once(name):
-    # more rows than programs, in shares of 3 or 2 tiles
+def test_weight_gradient_counts_every_row_once(name):
+    # more rows than programs: each program gets 2 or 3 tiles
     tensors = [t.requires_grad_() for t in inputs(name, (8, 1500))]
     pair = [
         torch.autograd.grad(function(name, *tensors).sum(), tensors, allow_unused=True) for function in (ours, torchs)
@@ -27,8 +27,8 @@ def test_every_row_adds_to_the_gradient_of_weight_once(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_backward_twice_gives_twice_the_gradient(name):
-    # Liger-Kernel #254, #272, #343: dx written into dy or a saved tensor, so that the second time differed
+def test_backward_twice_doubles_the_gradient(name):
+    # Liger-Kernel #254, #272, #343: dx overwrote dy or a saved tensor, so that the second time differed
     tensors = [t.requires_grad_() for t in inputs(name, (4, 24), torch.float32)]
     used = tensors[: 2 if name == "rms_norm" else None]
     y = ours(name, *tensors)
@@ -42,8 +42,8 @@ def test_backward_twice_gives_twice_the_gradient(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_input_used_twice_gets_both_gradients(name):
-    # Liger-Kernel #1305: two gradients in one piece of memory
+def test_input_used_twice_gets_both_gradients(name):
+    # Liger-Kernel #1305: two gradients in the same memory
     x, *others = inputs(name, (4, 24))
     x.requires_grad_()
     twice = {function: function(name, x, *others) * function(name, x + 1, *others) + x for function in (ours, torchs)}
@@ -58,7 +58,7 @@ def test_swiglu_of_a_tensor_with_itself():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_second_derivatives_are_refused(name):
+def test_rejects_second_derivatives(name):
     x, *others = (t.requires_grad_() for t in inputs(name, (4, 24)))
     (dx,) = torch.autograd.grad(ours(name, x, *others).square().sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match=f"backward through blocklab.{name}_backward"):
@@ -66,7 +66,7 @@ def test_second_derivatives_are_refused(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_gradients_have_the_types_of_their_tensors(name):
+def test_gradients_have_the_dtypes_of_their_tensors(name):
     # what mixed precision does: activations of a half type, parameters in float32
     x, *others = inputs(name, (4, 24), torch.bfloat16)
     leaves = [x.requires_grad_(), *(t.float().requires_grad_() for t in others)]
@@ -127,7 +127,7 @@ def test_gradients_compile_too():
     assert_close(*pair, rtol=0, atol=0)
 
 
-def test_autocast_leaves_the_types_to_the_tensors():
+def test_autocast_does_not_change_dtypes():
     x, weight, bias = inputs("layer_norm", (3, 24), torch.float32)
     with torch.autocast("cpu", torch.bfloat16):
         narrow = x @ torch.eye(24)

@@ -1,4 +1,4 @@
-"""Bugs that such kernels have had in other projects, each with its report."""
+"""Regression tests for bugs that similar kernels had in other projects."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.nn.functional as F
-from namesakes import NAMES, error, inputs, ours, result_and_gradients, torchs
+from fused_reference import NAMES, error, inputs, ours, result_and_gradients, torchs
 from torch.testing import assert_close
 
 from blocklab import fused
@@ -16,8 +16,8 @@ from tolerance import TOLERANCE
 
 @pytest.mark.parametrize("name", NAMES)
 def test_row_offsets_beyond_32_bits(name):
-    # Liger-Kernel #803 and #1483, vllm #42862, flashinfer #3005, triton #6748: row * stride in 32 bits. The wrong
-    # address ends the process, so this runs in one of its own.
+    # Liger-Kernel #803 and #1483, vllm #42862, flashinfer #3005, triton #6748: row * stride in 32 bits. A wrong
+    # address crashes the process, so this runs in a subprocess.
     far = subprocess.run(
         [sys.executable, Path(__file__).with_name("far_rows.py"), name], capture_output=True, text=True
     )
@@ -27,7 +27,7 @@ def test_row_offsets_beyond_32_bits(name):
 @pytest.mark.parametrize("width", [1, 3, 7, 17, 129, 769, 1000, 1023, 4097])
 @pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
 def test_padding_columns_are_ignored(name, width):
-    # Liger-Kernel #518, unsloth PR #1867, triton #9838: a mean far from 0 came into the variance with every column
+    # Liger-Kernel #518, unsloth PR #1867, triton #9838: with a mean far from 0, the variance counted every column
     # between the width and the next power of two. Also E[x²] - mean², which cancels: llm.c's layernorm_forward
     x, *vectors = inputs(name, (3, width))
     x += 1000
@@ -39,7 +39,7 @@ def test_padding_columns_are_ignored(name, width):
 @pytest.mark.parametrize("width", [3, 1000, 4097, 8200, 33000])
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_written_out_of_bounds(name, width, monkeypatch):
-    # the interpreter, and a GPU too, writes silently into what lies next to the result
+    # the interpreter, like a GPU, silently overwrites memory next to the result
     plain, padded = torch.empty, []
 
     def empty(*shape, **options):
@@ -73,7 +73,7 @@ def test_float16_squares_do_not_overflow(name, scale):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's, about lanes of a tile beyond the row
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
 @pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
-def test_a_row_of_zeros_or_of_one_number_stays_finite(name, dtype):
+def test_constant_rows_stay_finite(name, dtype):
     # pytorch PR #142848: 1 / 0 in the scale, where float16 rounds eps=1e-12 to 0
     x = torch.tensor([[0.0] * 5, [3.0] * 5], dtype=dtype)
     function, plain = getattr(fused, name), getattr(F, name)
@@ -86,7 +86,7 @@ def test_a_row_of_zeros_or_of_one_number_stays_finite(name, dtype):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_gradient_without_strides(name):
+def test_gradient_with_zero_strides(name):
     # .sum().backward() sends one number for all: quack #88, unsloth PR #10617
     tensors = [t.requires_grad_() for t in inputs(name, (4, 24), torch.float32)]
     used = tensors[: 2 if name == "rms_norm" else None]
@@ -96,7 +96,7 @@ def test_a_gradient_without_strides(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_pointer_that_is_not_aligned(name):
+def test_unaligned_pointers(name):
     # pytorch PR #186235, flashinfer #634, flash-attention #289
     tensors = inputs(name, (4, 24), torch.float16)
     moved = [torch.cat([t.flatten()[:1], t.flatten()])[1:].view(t.shape) for t in tensors]
@@ -107,7 +107,7 @@ def test_a_pointer_that_is_not_aligned(name):
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's, in the interpreter
 @pytest.mark.parametrize("name", NAMES)
-def test_extreme_numbers_are_those_of_torch(name):
+def test_extreme_inputs_match_torch(name):
     x = torch.tensor([[-1e4, -90.0, 0.0, 90.0, 1e4], [torch.inf, 1.0, 1.0, 1.0, 1.0], [torch.nan, 1.0, 1.0, 1.0, 1.0]])
     others = [torch.ones(3, 5)] if name == "swiglu" else [torch.ones(5), torch.zeros(5)]
     assert_close(ours(name, x, *others), torchs(name, x, *others), equal_nan=True, **TOLERANCE[torch.float32])

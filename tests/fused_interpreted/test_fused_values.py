@@ -1,9 +1,9 @@
-"""Results and gradients against torch in float64: every type, width and layout that the fused functions take."""
+"""Results and gradients against torch in float64, for all dtypes, widths and memory layouts."""
 
 import pytest
 import torch
 import torch.nn.functional as F
-from namesakes import EPS, NAMES, error, inputs, ours, result_and_gradients, torchs
+from fused_reference import EPS, NAMES, error, inputs, ours, result_and_gradients, torchs
 from torch.testing import assert_close
 
 from blocklab import fused, normalization
@@ -16,7 +16,7 @@ ROWS = 5  # not a multiple of the three programs that share the rows in the inte
 
 
 def as_stored(exact, dtype):
-    """The exact result in the type. The interpreter cuts bfloat16 off; a GPU rounds it, as another test sees."""
+    """The exact result in the dtype. The interpreter truncates to bfloat16; a GPU rounds, as another test checks."""
     if dtype != torch.bfloat16:
         return exact.to(dtype)
     return (exact.float().view(torch.int32) & -(2**16)).view(torch.float32)
@@ -24,7 +24,7 @@ def as_stored(exact, dtype):
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", NAMES)
-def test_float64_is_torchs(name, width):
+def test_float64_matches_torch(name, width):
     tensors = inputs(name, (ROWS, width))
     dy = torch.randn(ROWS, width, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     got, exact = (result_and_gradients(function, name, tensors, dy) for function in (ours, torchs))
@@ -45,8 +45,8 @@ def test_error_is_at_most_torchs(name, dtype, width):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_half_type_is_rounded_once(name):
-    # a second rounding would leave some of the 20,000 numbers outside; the types of weight and bias stay their own
+def test_half_types_are_rounded_once(name):
+    # a second rounding would move some of the 20,000 numbers out of tolerance; weight and bias keep their dtypes
     x, *others = inputs(name, (20, 1000), torch.float16)
     others = [t.half() if name == "swiglu" else t.float() for t in others]
     y = ours(name, x, *others)
@@ -90,7 +90,7 @@ def test_parameters_may_be_strided(name):
 @pytest.mark.parametrize("shape", [(5,), (2, 5), (2, 3, 4, 5), (1, 1), (0, 5), (4, 0, 5)], ids=str)
 @pytest.mark.parametrize("name", NAMES)
 def test_any_leading_shape(name, shape):
-    # an empty batch has no program to run, and the weight's gradient is still zero: attention-gym #260, triton #10464
+    # an empty batch runs no program, but the weight's gradient has to be zero: attention-gym #260, triton #10464
     tensors = inputs(name, shape)
     dy = torch.ones(shape, dtype=torch.float64)
     got, exact = (result_and_gradients(function, name, tensors, dy) for function in (ours, torchs))
@@ -98,14 +98,14 @@ def test_any_leading_shape(name, shape):
     assert_close(got, exact, **TOLERANCE[torch.float64])
 
 
-def test_swiglu_of_a_single_number_and_of_no_columns():
+def test_swiglu_of_a_scalar_and_of_no_columns():
     assert_close(fused.swiglu(torch.tensor(2.0), torch.tensor(3.0)), 3 * F.silu(torch.tensor(2.0)))
     assert fused.swiglu(torch.empty(3, 0), torch.empty(3, 0)).shape == (3, 0)
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])
 def test_several_axes_are_normalized_together(axes):
-    # pytorch #192016: written out of bounds for many rows of several axes
+    # pytorch #192016: out-of-bounds writes with many rows and several axes
     x = inputs("layer_norm", (2, 3, 4, 5))[0].requires_grad_()
     shape = tuple(x.shape[-axes:])
     weight, bias = (torch.randn(shape, dtype=torch.float64).requires_grad_() for _ in range(2))
@@ -133,7 +133,7 @@ def test_weight_and_bias_are_each_optional(weighted, biased):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
-def test_default_eps_is_torchs(dtype):
+def test_default_eps_matches_torch(dtype):
     # pytorch PR #142848: without eps, rms_norm of a half type takes float32's. 1e-8 and 1e-6 beside them: both show.
     x = torch.tensor([[1e-4, 2e-4, -1e-4], [1e-3, 2e-3, -1e-3]]).to(dtype)
     assert_close(fused.rms_norm(x, (3,)), normalization.rms_norm(x, (3,)), **TOLERANCE[dtype])

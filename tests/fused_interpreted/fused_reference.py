@@ -1,4 +1,4 @@
-"""A fused function and torch's own under one name, with the same arguments, and how far a result is from the truth."""
+"""Call a fused function and torch's by the same name with the same arguments, and compare their results."""
 
 import torch
 import torch.nn.functional as F
@@ -25,19 +25,19 @@ def _call(namespace, name, x, *parameters):
 
 
 def inputs(name, shape, dtype=torch.float64, seed=0):
-    """gate and value, or x, weight and bias, which rms_norm ignores."""
+    """gate and value for swiglu, otherwise x, weight and bias; rms_norm ignores bias."""
     rng = torch.Generator().manual_seed(seed)
     shapes = [shape, shape] if name == "swiglu" else [shape, shape[-1:], shape[-1:]]
     return [(2 * torch.randn(s, generator=rng, dtype=torch.float64) + 1).to(dtype) for s in shapes]
 
 
 def result_and_gradients(function, name, tensors, dy):
-    """y and the gradients of the tensors used, for a dy that every type holds exactly enough."""
+    """y and the gradients of the tensors that the function uses."""
     leaves = [t.detach().requires_grad_() for t in tensors[: 2 if name == "rms_norm" else None]]
     y = function(name, *leaves, *tensors[len(leaves) :])
     return [y.detach(), *torch.autograd.grad(y, leaves, dy.to(y.dtype))]
 
 
 def error(got, exact):
-    """The distance from the exact tensor, as a part of its length."""
+    """The relative error ‖got - exact‖ / ‖exact‖."""
     return torch.linalg.vector_norm(got.double() - exact) / torch.linalg.vector_norm(exact).clamp_min(1e-300)
