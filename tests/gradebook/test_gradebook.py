@@ -1,4 +1,4 @@
-"""The class report reads what checks saved, and nothing else."""
+"""The class report: grades from saved verdicts, safe output and the command line."""
 
 import copy
 import csv
@@ -49,7 +49,7 @@ def rows_of(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text, newline="")))
 
 
-def test_a_row_for_each_student_and_a_mark_for_each_exercise(classroom):
+def test_grades_every_student_and_exercise(classroom):
     report = collect(classroom)
     assert report.cells == {
         "ada": {"one_mean_axes": "✓", "layer_norm": "eps-outside-root+unbiased-variance"},
@@ -60,9 +60,9 @@ def test_a_row_for_each_student_and_a_mark_for_each_exercise(classroom):
     assert report.exercises == ["one_mean_axes", "layer_norm"]
 
 
-def test_what_the_class_shares_counts_each_mistake_once_a_student(classroom):
+def test_common_mistakes_count_each_student_once(classroom):
     hand_in(classroom, **{"eve/05.ipynb": notebook(verdict("layer_norm", "unbiased-variance+unbiased-variance"))})
-    assert collect(classroom).shared() == [
+    assert collect(classroom).common_mistakes() == [
         ("layer_norm", "unbiased-variance", 3),
         ("layer_norm", "eps-outside-root", 1),
         ("one_mean_axes", "?", 1),
@@ -70,7 +70,7 @@ def test_what_the_class_shares_counts_each_mistake_once_a_student(classroom):
 
 
 @pytest.mark.parametrize("chosen", i18n.LANGUAGES)
-def test_two_files_are_written(classroom, tmp_path, chosen, capsys):
+def test_writes_html_and_csv(classroom, tmp_path, chosen, capsys):
     assert main([str(classroom), "--out", str(tmp_path / "marks"), "--language", chosen]) == 0
     rows = rows_of((tmp_path / "marks.csv").read_bytes().decode("utf-8-sig"))
     assert rows[0][1:] == ["one_mean_axes", "layer_norm"]
@@ -82,12 +82,12 @@ def test_two_files_are_written(classroom, tmp_path, chosen, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
-def test_a_spreadsheet_sees_that_the_table_is_unicode(classroom, tmp_path):
+def test_csv_starts_with_a_byte_order_mark(classroom, tmp_path):
     main([str(classroom), "--out", str(tmp_path / "marks")])
     assert (tmp_path / "marks.csv").read_bytes().startswith(b'\xef\xbb\xbf"student",')
 
 
-def test_nothing_of_the_students_runs_without_being_asked(classroom, tmp_path):
+def test_runs_no_code_by_default(classroom, tmp_path):
     flag = tmp_path / "ran"
     evil = notebook(verdict("layer_norm"), source=f"open({str(flag)!r}, 'w')")
     nbformat.write(evil, classroom / "ada" / "evil.ipynb")
@@ -97,17 +97,17 @@ def test_nothing_of_the_students_runs_without_being_asked(classroom, tmp_path):
     assert before == {path: path.read_bytes() for path in classroom.rglob("*.ipynb")}
 
 
-def test_the_report_says_that_files_only_claim(classroom, tmp_path):
+def test_report_warns_that_files_can_be_edited(classroom, tmp_path):
     main([str(classroom), "--out", str(tmp_path / "marks")])
-    assert "file can be edited" in (tmp_path / "marks.html").read_text("utf-8")
+    assert "which can be edited" in (tmp_path / "marks.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize("folder", [".ipynb_checkpoints", ".venv/lib", ".git"])
-def test_hidden_folders_are_left_out(classroom, folder):
+def test_skips_hidden_folders(classroom, folder):
     hand_in(classroom, **{f"ada/{folder}/02-checkpoint.ipynb": notebook(verdict("rms_norm", "old"))})
     report = collect(classroom)
     assert "rms_norm" not in report.exercises
-    assert not report.faults
+    assert not report.problems
 
 
 # The best verdict counts
@@ -125,7 +125,7 @@ DEEP = ["eve/old/05.ipynb", "eve/old/05-Copy1.ipynb", "eve/05.ipynb", "eve/zh/05
 
 @pytest.mark.parametrize("order", list(itertools.permutations(SAID)), ids=lambda order: " ".join(map(str, order)))
 @pytest.mark.parametrize("names", [ONE, COPIES, DEEP], ids=["one notebook", "copies", "folders"])
-def test_solved_is_better_than_a_mistake_and_a_mistake_than_not_begun(tmp_path, order, names):
+def test_best_grade_counts(tmp_path, order, names):
     hand_in(tmp_path, **{"bo.ipynb": notebook()})
     for best in SAID:
         cells = defaultdict(list)
@@ -133,10 +133,10 @@ def test_solved_is_better_than_a_mistake_and_a_mistake_than_not_begun(tmp_path, 
             cells[name].append(cell(SAID[mark]) if SAID[mark] else cell())
         hand_in(tmp_path, **{name: new_notebook(cells=found) for name, found in cells.items()})
         assert collect(tmp_path).cells["eve"] == ({"swish": best} if best else {})
-        order = [mark if mark != best else None for mark in order]  # and without the best one?
+        order = [mark if mark != best else None for mark in order]  # next time without the best one
 
 
-def test_of_several_mistakes_the_last_one_stands(tmp_path):
+def test_last_of_several_mistakes_counts(tmp_path):
     hand_in(tmp_path, **{"eve.ipynb": notebook(*(verdict("swish", name) for name in ("first", "second", "third")))})
     assert collect(tmp_path).cells == {"eve": {"swish": "third"}}
 
@@ -160,7 +160,7 @@ def unfolded(cell: dict) -> None:
 
 @pytest.mark.parametrize("change", [copy.copy, without_tags, unfolded])
 @pytest.mark.parametrize("chosen", i18n.LANGUAGES)
-def test_nothing_is_begun_in_an_untouched_copy(tmp_path, chosen, change):
+def test_untouched_lessons_are_not_begun(tmp_path, chosen, change):
     notebooks = lessons(chosen)
     for lesson in notebooks.values():
         for each in lesson["cells"]:
@@ -171,8 +171,8 @@ def test_nothing_is_begun_in_an_untouched_copy(tmp_path, chosen, change):
     assert {name: mark for name, mark in marks.items() if mark != "…"} == {}
 
 
-def test_a_solution_that_was_copied_to_a_cell_of_its_own_is_still_the_lessons(tmp_path):
-    """All but those whose answer is a number or a tuple, which says nothing of who wrote it."""
+def test_copied_solutions_of_the_lesson_do_not_count(tmp_path):
+    """Except for answers that are numbers or tuples, which don't show who wrote them."""
     for name, lesson in lessons("en").items():
         lesson["cells"] = [each for each in lesson["cells"] if "solution" in each["metadata"].get("tags", [])]
         for each in lesson["cells"]:
@@ -181,7 +181,7 @@ def test_a_solution_that_was_copied_to_a_cell_of_its_own_is_still_the_lessons(tm
     assert collect(tmp_path).cells["eve"].keys() <= {name for name, exercise in EXERCISES.items() if exercise.expects}
 
 
-def test_what_a_student_solves_beside_the_solution_counts(tmp_path):
+def test_own_solution_beside_the_lessons_counts(tmp_path):
     lesson = lessons("en")["05_layer_norm.ipynb"]
     mine = next(
         i for i, each in enumerate(lesson["cells"]) if "my_layer_norm" in str(each.get("outputs")) + str(each["source"])
@@ -192,7 +192,7 @@ def test_what_a_student_solves_beside_the_solution_counts(tmp_path):
     assert collect(tmp_path).cells["eve"] == cells
 
 
-# Words of others in the table and on the page
+# Untrusted text in the table and on the page
 
 WORDS = st.text(st.characters(categories=None), max_size=20) | st.sampled_from(
     [begin + sign + "1+1" for begin in ("", " ", "\t", "\r", "\n", "\ufeff", "\u3000") for sign in "=+-@＝＋－＠−﹢"]
@@ -200,7 +200,7 @@ WORDS = st.text(st.characters(categories=None), max_size=20) | st.sampled_from(
 
 
 @given(st.dictionaries(WORDS, st.dictionaries(WORDS, WORDS, max_size=3), max_size=4), WORDS)
-def test_no_cell_is_a_formula_and_no_row_is_broken(cells, fault):
+def test_csv_cells_are_never_formulas(cells, fault):
     report = Report(cells, {fault: fault})
     text = render_csv(report)
     rows = rows_of(text.encode("utf-8").decode("utf-8"))
@@ -212,7 +212,7 @@ def test_no_cell_is_a_formula_and_no_row_is_broken(cells, fault):
 
 
 @given(st.dictionaries(WORDS, st.dictionaries(WORDS, WORDS, max_size=3), max_size=4), WORDS)
-def test_no_word_of_others_is_a_tag_on_the_page(cells, word):
+def test_html_escapes_untrusted_text(cells, word):
     plain = render_html(Report({}, {"x": "x"}, ["x"]))
     html = render_html(Report(cells, {word: "<script>"}, [word + "<b>"])).encode("utf-8").decode("utf-8")
     assert "<script" not in html
@@ -221,7 +221,7 @@ def test_no_word_of_others_is_a_tag_on_the_page(cells, word):
     assert plain.count("<style") == html.count("<style")
 
 
-def test_the_header_is_guarded_like_every_cell():
+def test_csv_header_is_escaped():
     report = Report({"@eve": {"=1+1": "-x", "b": "a\r=2"}}, {})
     assert rows_of(render_csv(report)) == [["student", "'=1+1", "b"], ["'@eve", "'-x", r"a\r=2"]]
 
@@ -229,18 +229,18 @@ def test_the_header_is_guarded_like_every_cell():
 # The command
 
 
-def test_a_notebook_that_cannot_be_read_is_named_and_the_others_are_read(classroom, tmp_path, capsys):
+def test_unreadable_notebooks_are_named_and_others_read(classroom, tmp_path, capsys):
     (classroom / "ada" / "broken.ipynb").write_text("{not json")
     hand_in(classroom, **{"bo/odd.ipynb": notebook({"a": 1})})
     assert main([str(classroom), "--out", str(tmp_path / "marks")]) == 1
-    assert collect(classroom).faults.keys() == {"ada/broken.ipynb", "bo/odd.ipynb"}
+    assert collect(classroom).problems.keys() == {"ada/broken.ipynb", "bo/odd.ipynb"}
     assert "ada/broken.ipynb" in capsys.readouterr().err
     assert collect(classroom).cells["chen"]
     (tmp_path / "alone.ipynb").write_text("{")
     assert "alone" not in collect(tmp_path).cells
 
 
-def test_a_class_with_nothing_but_broken_notebooks_still_has_a_report(tmp_path):
+def test_reports_a_class_of_broken_notebooks(tmp_path):
     hand_in(tmp_path, **{"class/eve.ipynb": [], "class/bo.ipynb": 5})
     assert main([str(tmp_path / "class"), "--out", str(tmp_path / "marks")]) == 1
     assert "eve.ipynb: not a notebook" in (tmp_path / "marks.html").read_text("utf-8")
@@ -249,7 +249,7 @@ def test_a_class_with_nothing_but_broken_notebooks_still_has_a_report(tmp_path):
 
 @pytest.mark.parametrize("name", ["missing", "empty", "file.ipynb", "x" * 300])
 @pytest.mark.parametrize("options", [[], ["--run"]], ids=str)
-def test_a_folder_without_notebooks_is_refused(tmp_path, name, options, capsys):
+def test_folder_without_notebooks_is_an_error(tmp_path, name, options, capsys):
     (tmp_path / "empty").mkdir()
     hand_in(tmp_path, **{"file.ipynb": notebook()})
     assert main([str(tmp_path / name), "--out", str(tmp_path / "marks"), *options]) == 2
@@ -259,7 +259,7 @@ def test_a_folder_without_notebooks_is_refused(tmp_path, name, options, capsys):
     assert not list(tmp_path.glob("marks*"))
 
 
-def test_a_folder_that_cannot_be_opened_is_told_in_one_line(classroom, monkeypatch, capsys):
+def test_unreadable_class_folder_is_an_error(classroom, monkeypatch, capsys):
     def refusing(path):
         raise PermissionError(13, "Permission denied", str(path))
 
@@ -269,7 +269,7 @@ def test_a_folder_that_cannot_be_opened_is_told_in_one_line(classroom, monkeypat
 
 
 @pytest.mark.parametrize("package", ["nbclient", "psutil"])
-def test_what_running_needs_is_told_in_one_line(classroom, monkeypatch, package, capsys):
+def test_run_names_missing_packages(classroom, monkeypatch, package, capsys):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else name)
     assert main([str(classroom), "--run"]) == 2
     assert capsys.readouterr().err == f"--run needs {package}: pip install {package}\n"
@@ -295,7 +295,7 @@ def test_what_running_needs_is_told_in_one_line(classroom, monkeypatch, package,
     ],
     ids=lambda options: " ".join(options)[:20].encode("unicode_escape").decode(),
 )
-def test_an_option_is_refused_in_one_line(classroom, options, capsys):
+def test_invalid_options_are_reported_in_one_line(classroom, options, capsys):
     with pytest.raises(SystemExit) as end:
         main([str(classroom), *options])
     said = capsys.readouterr().err
@@ -307,7 +307,7 @@ def test_an_option_is_refused_in_one_line(classroom, options, capsys):
 
 @pytest.mark.usefixtures("english_again")
 @pytest.mark.parametrize("options", [["--level", "0", "--language", "zh"], ["--language=zh", "--seconds", "soon"]])
-def test_an_option_is_refused_in_the_language_that_is_asked_for(classroom, options, capsys):
+def test_invalid_options_are_reported_in_the_chosen_language(classroom, options, capsys):
     with pytest.raises(SystemExit):
         main([str(classroom), *options])
     assert "，得到的是 " in capsys.readouterr().err
@@ -322,14 +322,14 @@ def test_an_option_is_refused_in_the_language_that_is_asked_for(classroom, optio
         ("marks.v2", "marks.v2"),
     ],
 )
-def test_the_files_are_written_where_they_are_wanted(classroom, tmp_path, out, written):
+def test_writes_to_the_requested_path(classroom, tmp_path, out, written):
     tmp_path.joinpath("there").mkdir()
     for _ in range(2):  # over the first ones, too
         assert main([str(classroom), "--out", str(tmp_path / out)]) == 0
     assert all(tmp_path.joinpath(written + ending).is_file() for ending in (".html", ".csv"))
 
 
-def test_a_link_in_the_place_of_the_report_is_replaced_not_followed(classroom, tmp_path):
+def test_replaces_a_link_instead_of_following_it(classroom, tmp_path):
     (tmp_path / "precious").write_text("mine")
     (tmp_path / "marks.html").symlink_to(tmp_path / "precious")
     assert main([str(classroom), "--out", str(tmp_path / "marks")]) == 0
@@ -338,14 +338,14 @@ def test_a_link_in_the_place_of_the_report_is_replaced_not_followed(classroom, t
 
 
 @pytest.mark.parametrize("out", ["file/marks", "folder", "x" * 300])
-def test_a_place_where_nothing_can_be_written_is_told_in_one_line(classroom, tmp_path, out, capsys):
+def test_unwritable_output_is_an_error(classroom, tmp_path, out, capsys):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder.html").mkdir()
     assert main([str(classroom), "--out", str(tmp_path / out)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_a_terminal_without_chinese_letters_does_not_end_the_report(tmp_path):
+def test_works_in_an_ascii_terminal(tmp_path):
     hand_in(tmp_path, **{"class/王小明.ipynb": notebook(), "class/韩梅梅.ipynb": []})
     report = [sys.executable, "-m", "blocklab_course.gradebook", "class", "--language", "zh", "--out", "报告"]
     ascii_only = {"PYTHONIOENCODING": "ascii"}

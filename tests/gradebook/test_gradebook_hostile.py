@@ -1,4 +1,4 @@
-"""Whatever lies in the students' folder: it is named, and the notebook beside it is reported."""
+"""Hostile files in the students' folder are named, and the notebooks beside them reported."""
 
 import contextlib
 import csv
@@ -26,7 +26,7 @@ from saved_notebooks import cell, hand_in, notebook, verdict
 pytestmark = pytest.mark.usefixtures("english_again")
 
 GOOD = verdict("layer_norm", "unbiased-variance")
-LIMIT = 120  # seconds for all hostile folders together; they take five
+LIMIT = 120  # seconds for all hostile folders, which take five
 
 
 def bytes_of(content: object, encoding: str = "utf-8", **options) -> bytes:
@@ -34,7 +34,7 @@ def bytes_of(content: object, encoding: str = "utf-8", **options) -> bytes:
 
 
 def with_good(*cells: object) -> dict:
-    """A notebook with something odd in it and a good verdict after that."""
+    """A notebook with something odd in it and a good verdict."""
     return {"cells": [*cells, json.loads(json.dumps(cell(verdict("swish", passed=True))))]}
 
 
@@ -43,7 +43,7 @@ def said(data: object, **more: object) -> dict:
 
 
 NESTED = b"[" * 100_000
-NOT_READ = {  # the file's content, and a word of the reason
+NOT_READ = {  # content, and part of the message
     "empty": (b"", "empty"),
     "a list": (b"[]", "not a notebook"),
     "a number": (b"5", "not a notebook"),
@@ -68,20 +68,20 @@ NOT_READ = {  # the file's content, and a word of the reason
     "large": (b" " * 50_000_001, "larger than 50 MB"),
     "many values": (b'{"cells":[' + b"[]," * 250_000 + b"0]}", "more than 500,000 values"),
 }
-ODD = {  # the notebook holds a good verdict besides, which counts; and a word of the reason
-    "cells no dicts": (with_good(5, None, [], "x"), "cells that cannot be read: 4"),
-    "outputs null": (with_good({"outputs": None}), "outputs cannot be read"),
-    "outputs a dict": (with_good({"outputs": {"data": 1}}), "outputs cannot be read"),
-    "outputs a number": (with_good({"outputs": 5}), "outputs cannot be read"),
-    "outputs of lists": (with_good({"outputs": [[], 5]}), "outputs cannot be read"),
-    "data a list": (with_good({"outputs": [{"data": [MIME]}]}), "outputs cannot be read"),
-    "data null": (with_good({"outputs": [{"data": None}]}), "outputs cannot be read"),
-    "a verdict null": (with_good(said(None)), "a verdict is None"),
-    "a verdict a list": (with_good(said([GOOD])), "a verdict is ["),
-    "a verdict a string": (with_good(said("✓")), "a verdict is '✓'"),
-    "an empty verdict": (with_good(said({})), "exercise is None"),
+ODD = {  # a notebook with a good verdict, which counts, and part of the message
+    "cells no dicts": (with_good(5, None, [], "x"), "unreadable cells: 4"),
+    "outputs null": (with_good({"outputs": None}), "unreadable outputs"),
+    "outputs a dict": (with_good({"outputs": {"data": 1}}), "unreadable outputs"),
+    "outputs a number": (with_good({"outputs": 5}), "unreadable outputs"),
+    "outputs of lists": (with_good({"outputs": [[], 5]}), "unreadable outputs"),
+    "data a list": (with_good({"outputs": [{"data": [MIME]}]}), "unreadable outputs"),
+    "data null": (with_good({"outputs": [{"data": None}]}), "unreadable outputs"),
+    "a verdict null": (with_good(said(None)), "expected a verdict, got None"),
+    "a verdict a list": (with_good(said([GOOD])), "expected a verdict, got ["),
+    "a verdict a string": (with_good(said("✓")), "expected a verdict, got '✓'"),
+    "an empty verdict": (with_good(said({})), "invalid exercise in a verdict: None"),
     **{
-        f"exercise {name!r:.20}": (with_good(said(GOOD | {"exercise": name})), "exercise is")
+        f"exercise {name!r:.20}": (with_good(said(GOOD | {"exercise": name})), "invalid exercise")
         for name in (
             5,
             None,
@@ -101,15 +101,18 @@ ODD = {  # the notebook holds a good verdict besides, which counts; and a word o
         )
     },
     **{
-        f"passed {value!r:.20}": (with_good(said(verdict("swish") | {"passed": value})), "passed is")
+        f"passed {value!r:.20}": (with_good(said(verdict("swish") | {"passed": value})), "invalid passed")
         for value in ("no", "false", "true", 1, 0, None, [], {}, 1.0, [True])
     },
     **{
-        f"mistake {value!r:.20}": (with_good(said(GOOD | {"mistake": value})), "mistake is")
+        f"mistake {value!r:.20}": (with_good(said(GOOD | {"mistake": value})), "invalid mistake")
         for value in (5, True, [], {}, ["a"], "", "✓", "…", "?", "(✓)", "x" * 5000, "a++b", "+a", "a\n", "a=b", "<i>")
     },
-    "a flood of exercises": (with_good(*(said(GOOD | {"exercise": f"x{i}"}) for i in range(5000))), "do not exist"),
-    "a flood of faults": (with_good(*(said({}) for _ in range(5000))), "more of this kind: 4997"),
+    "a flood of exercises": (
+        with_good(*(said(GOOD | {"exercise": f"x{i}"}) for i in range(5000))),
+        "too many unknown exercises",
+    ),
+    "a flood of problems": (with_good(*(said({}) for _ in range(5000))), "more of this kind: 4997"),
 }
 FINE = {  # odd, but a notebook
     "UTF-8 with a mark": bytes_of(with_good(), "utf-8-sig"),
@@ -163,7 +166,7 @@ def sparse(path: Path) -> None:
 
 
 def deep(folder: Path) -> None:
-    """Folders nested deeper than a path may be long, and than Python may call."""
+    """Folders nested beyond the limits of path length and recursion."""
     here = os.open(folder, os.O_RDONLY)
     for _ in range(1100):
         os.mkdir("d" * 3, dir_fd=here)
@@ -173,7 +176,7 @@ def deep(folder: Path) -> None:
     os.close(here)
 
 
-NO_FILES = {  # what lies at bad.ipynb, and a word of the reason
+NO_FILES = {  # what bad.ipynb is, and part of the message
     "a pipe": (fifo, "not a regular file"),
     "a socket": (a_socket, "not a regular file"),
     "a folder": (a_folder, "a folder"),
@@ -221,7 +224,7 @@ for name, folder in json.load(open(sys.argv[1])).items():
 
 
 def holding(content: object) -> Callable[[Path], None]:
-    """What writes the hostile notebook."""
+    """A function that writes the hostile notebook."""
     written = content if isinstance(content, bytes) else bytes_of(content)
     return lambda folder: folder.joinpath("bad.ipynb").write_bytes(written)
 
@@ -230,15 +233,15 @@ def named(name: bytes) -> Callable[[Path], None]:
     return lambda folder: Path(os.fsdecode(bytes(folder) + b"/" + name + b".ipynb")).write_bytes(b"{")
 
 
-def lying(make: Callable[[Path], None]) -> Callable[[Path], None]:
+def at_bad(make: Callable[[Path], None]) -> Callable[[Path], None]:
     return lambda folder: make(folder / "bad.ipynb")
 
 
-CASES = {  # what makes it, a word of the reason, and what is said of the student `bad`
+CASES = {  # a function that makes it, part of the message, and the grade of the student `bad`
     **{name: (holding(content), why, None) for name, (content, why) in NOT_READ.items()},
     **{name: (holding(content), why, "✓") for name, (content, why) in ODD.items()},
     **{name: (holding(content), None, "✓") for name, content in FINE.items()},
-    **{name: (lying(make), why, None) for name, (make, why) in NO_FILES.items()},
+    **{name: (at_bad(make), why, None) for name, (make, why) in NO_FILES.items()},
     **{f"named {name}": (named(content), "not JSON", None) for name, content in NAMES.items()},
     "a deep folder": (deep, "too long", None),
     "a folder that links to itself": (lambda folder: folder.joinpath("loop").symlink_to(folder), "a link", None),
@@ -248,7 +251,7 @@ CASES = {  # what makes it, a word of the reason, and what is said of the studen
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory) -> dict[str, tuple[int, str, Path]]:
-    """Each hostile thing beside a good notebook, all reported on by one process, which is ended if it hangs."""
+    """Report on each hostile file beside a good notebook, all in one process with a time limit."""
     top = tmp_path_factory.mktemp("hostile")
     folders = {name: top / str(number) for number, name in enumerate(CASES)}
     for name, (make, *_) in CASES.items():
@@ -263,20 +266,20 @@ def answers(tmp_path_factory) -> dict[str, tuple[int, str, Path]]:
         timer.cancel()
     found = ((name, (code, said, folders[name])) for name, code, said in map(json.loads, lines))
     yield dict(found)
-    subprocess.run(["rm", "-rf", str(top)], check=True)  # pytest's own way of removing knows no such depths
+    subprocess.run(["rm", "-rf", str(top)], check=True)  # pytest cannot remove folders this deep
 
 
 @pytest.mark.parametrize("name", CASES, ids=lambda name: name.encode("unicode_escape").decode())
-def test_a_hostile_thing_is_named_and_the_good_notebook_beside_it_is_reported(answers, name):
+def test_hostile_files_are_named_and_others_reported(answers, name):
     _, why, solved = CASES[name]
-    assert name in answers, "the report hung here, or was killed, or came never so far"
+    assert name in answers, "the report hung or was killed"
     code, said, folder = answers[name]
     html = folder.with_name(f"{folder.name}-report.html").read_text("utf-8")
     with folder.with_name(f"{folder.name}-report.csv").open(encoding="utf-8-sig", newline="") as file:
         students = {row["student"]: row for row in csv.DictReader(file)}
     assert students["good"]["layer_norm"] == "unbiased-variance"
     assert code == (1 if why else 0), said
-    assert said.count("\n") == code  # one line a fault, whatever the name
+    assert said.count("\n") == code  # one line per problem
     assert said.replace("\n", "").isprintable()
     assert (students["bad"]["swish"] if solved else students.keys()) == (solved or {"good"})
     if why:
@@ -315,13 +318,13 @@ def test_any_json_is_read_or_named(tmp_path, content, cells, field):
     report = collect(tmp_path)
     assert report.cells["good"] == {"layer_norm": "unbiased-variance"}
     assert report.cells["cells"]["swish"] == report.cells["fields"]["swish"] == "✓"
-    assert "any" in report.cells or report.faults["any.ipynb"]
+    assert "any" in report.cells or report.problems["any.ipynb"]
     assert all(isinstance(mark, str) for row in report.cells.values() for mark in row.values())
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.binary(min_size=1, max_size=40).filter(lambda name: not {0, 47} & set(name)), broken=st.booleans())
-def test_any_name_of_a_file_is_written_safely(tmp_path_factory, name, broken):
+def test_any_file_name_is_written_safely(tmp_path_factory, name, broken):
     folder = hand_in(tmp_path_factory.mktemp("names") / "class", **{"good.ipynb": notebook(GOOD)})
     content = b"{" if broken else bytes_of(notebook(GOOD))
     Path(os.fsdecode(bytes(folder) + b"/" + name + b".ipynb")).write_bytes(content)
@@ -335,13 +338,13 @@ def test_any_name_of_a_file_is_written_safely(tmp_path_factory, name, broken):
     folder.with_name("marks.html").read_text("utf-8")
 
 
-# What this process may not open. The tests may run as root, who may open all
+# Permissions are simulated, because the tests may run as root
 
 
 @pytest.mark.parametrize(
     ("number", "why"), [(errno.EACCES, "no permission"), (errno.EIO, "Input/output error"), (errno.ESTALE, "Stale")]
 )
-def test_a_file_that_cannot_be_opened_is_named(tmp_path, monkeypatch, number, why):
+def test_unreadable_files_are_named(tmp_path, monkeypatch, number, why):
     hand_in(tmp_path, **{"bad.ipynb": notebook(GOOD), "good.ipynb": notebook(GOOD)})
     really = os.open
 
@@ -353,11 +356,11 @@ def test_a_file_that_cannot_be_opened_is_named(tmp_path, monkeypatch, number, wh
     monkeypatch.setattr(os, "open", refusing)
     report = collect(tmp_path)
     assert report.cells.keys() == {"good"}
-    assert why in report.faults["bad.ipynb"]
+    assert why in report.problems["bad.ipynb"]
 
 
 @pytest.mark.parametrize("make", [fifo, link_to("/dev/zero")], ids=["a pipe", "a link"])
-def test_what_becomes_something_else_while_it_is_opened_is_named(tmp_path, monkeypatch, make):
+def test_reports_file_replaced_during_open(tmp_path, monkeypatch, make):
     hand_in(tmp_path, **{"bad.ipynb": notebook(GOOD), "good.ipynb": notebook(GOOD)})
     really = os.open
 
@@ -370,10 +373,10 @@ def test_what_becomes_something_else_while_it_is_opened_is_named(tmp_path, monke
     monkeypatch.setattr(os, "open", too_late)
     report = collect(tmp_path)
     assert report.cells.keys() == {"good"}
-    assert report.faults["bad.ipynb"]
+    assert report.problems["bad.ipynb"]
 
 
-def test_a_folder_that_cannot_be_opened_is_named(tmp_path, monkeypatch):
+def test_unreadable_folders_are_named(tmp_path, monkeypatch):
     hand_in(tmp_path, **{"eve/05.ipynb": notebook(GOOD), "good.ipynb": notebook(GOOD)})
     really = os.scandir
 
@@ -385,11 +388,11 @@ def test_a_folder_that_cannot_be_opened_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "scandir", refusing)
     report = collect(tmp_path)
     assert report.cells.keys() == {"good"}
-    assert "no permission" in report.faults["eve"]
+    assert "no permission" in report.problems["eve"]
 
 
 @pytest.mark.parametrize("chosen", ["en", "zh"])
-def test_the_reason_is_in_the_language_of_the_report(tmp_path, chosen, capsys):
+def test_reasons_are_in_the_language_of_the_report(tmp_path, chosen, capsys):
     hand_in(tmp_path, **{"class/good.ipynb": notebook(GOOD), "class/bad.ipynb": []})
     main([str(tmp_path / "class"), "--out", str(tmp_path / "marks"), "--language", chosen])
     assert {"en": "bad.ipynb: not a notebook", "zh": "bad.ipynb：不是笔记本"}[chosen] in capsys.readouterr().err

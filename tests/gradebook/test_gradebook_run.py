@@ -1,4 +1,4 @@
-"""`report --run`: every notebook runs in a process of its own, and ends with it, whatever its code does."""
+"""`--run`: every notebook runs in its own process, which ends whatever the code does."""
 
 import csv
 import json
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("english_again")
 
 
 def showing(data: dict) -> str:
-    """Code that gives a verdict without the time that importing torch takes."""
+    """Code that displays a verdict without importing torch, which takes long."""
     return f"display({{{MIME!r}: {data!r}}}, raw=True)"
 
 
@@ -70,7 +70,7 @@ def marks(path: Path) -> dict[str, dict[str, str]]:
         return {row.pop("student"): {name: mark for name, mark in row.items() if mark} for row in csv.DictReader(file)}
 
 
-def test_every_notebook_runs_to_whatever_end(tmp_path, capsys):
+def test_runs_notebooks_whose_kernels_die(tmp_path, capsys):
     mark = f"{tmp_path}-sleeper"
     ordinary = code(
         "1 / 0",
@@ -83,7 +83,9 @@ def test_every_notebook_runs_to_whatever_end(tmp_path, capsys):
         kernel="conda-env-myenv-py",
     )
     ordinary["cells"] += [
-        cell(SOLVED, verdict("glu", passed=True), source=""),  # claimed: it ran wrong, and it did not run
+        cell(
+            SOLVED, verdict("glu", passed=True), source=""
+        ),  # claims: the first is wrong when run, the second does not run
         cell(source=showing(verdict("gelu", passed=True)), tags=["solution"]),
     ]
     folder = hand_in(
@@ -114,8 +116,8 @@ def test_every_notebook_runs_to_whatever_end(tmp_path, capsys):
     assert "in parentheses" in html
 
 
-def test_what_never_ends_is_ended_with_all_that_it_started(tmp_path, capsys):
-    """First a cell that is interrupted, so that the next one runs, then one that cannot be."""
+def test_kills_an_endless_notebook_and_its_processes(tmp_path, capsys):
+    """A cell that can be interrupted, after which the next one runs, then one that cannot."""
     mark = f"{tmp_path}-sleeper"
     sources = [showing(WRONG), "while True: print('x' * 1000)", showing(verdict("glu", passed=True))]
     endless = code(*sources, SLEEPERS.format(mark=mark), ENDLESS, showing(SOLVED))
@@ -134,9 +136,9 @@ FIFO = """
 import os
 from pathlib import Path
 for folder in Path.cwd().parents:
-    for answers in folder.glob("*/answers.jsonl"):
-        answers.unlink()
-        os.mkfifo(answers)
+    for results in folder.glob("*/results.jsonl"):
+        results.unlink()
+        os.mkfifo(results)
 """
 SLOW = """
 import time
@@ -146,7 +148,7 @@ check("swish", mine, patience=500)
 """
 
 
-def test_a_cell_that_the_limit_stopped_makes_no_mistake_and_a_pipe_is_not_waited_for(tmp_path, capsys, monkeypatch):
+def test_interrupted_checks_do_not_count_and_pipes_do_not_block(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TMPDIR", ".")
     monkeypatch.setattr(tempfile, "tempdir", None)
@@ -160,7 +162,7 @@ def test_a_cell_that_the_limit_stopped_makes_no_mistake_and_a_pipe_is_not_waited
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_ends_the_report_with_all_that_it_started(tmp_path, number):
+def test_signals_stop_the_report_and_its_processes(tmp_path, number):
     mark, begun, scratch = f"{tmp_path}-sleeper", tmp_path / "begun", tmp_path / "scratch"
     os.mkfifo(begun)
     scratch.mkdir()

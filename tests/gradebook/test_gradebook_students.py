@@ -1,4 +1,4 @@
-"""Who a student is: told by where the notebooks lie, and said where that may be wrong."""
+"""Students are identified by the locations of their notebooks, with a remark where that may be wrong."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from saved_notebooks import hand_in, notebook, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
 
-LAYOUTS = {  # what is handed in, and who the students are
+LAYOUTS = {  # notebooks and students
     "a notebook each": ("eve.ipynb bo.ipynb", "bo eve"),
     "one notebook": ("eve.ipynb", "eve"),
     "a folder each": ("eve/05.ipynb eve/06.ipynb bo/05.ipynb", "bo eve"),
@@ -40,15 +40,15 @@ LAYOUTS = {  # what is handed in, and who the students are
 }
 
 
-def handed_in(folder: Path, names: str) -> Path:
+def write_notebooks(folder: Path, names: str) -> Path:
     """Notebooks with a mistake in lesson 05's exercise, or in lesson 06's for those of that name."""
     exercises = {name: "rms_norm" if "06" in name else "layer_norm" for name in names.split()}
     return hand_in(folder, **{name: notebook(verdict(exercise, "wrong")) for name, exercise in exercises.items()})
 
 
 @pytest.mark.parametrize(("names", "students"), LAYOUTS.values(), ids=LAYOUTS)
-def test_students_are_told_apart(tmp_path, names, students):
-    report = collect(handed_in(tmp_path, names))
+def test_identifies_students_by_folder(tmp_path, names, students):
+    report = collect(write_notebooks(tmp_path, names))
     assert sorted(report.cells) == students.split()
     assert not report.remarks
     assert all(set(row.values()) == {"wrong"} for row in report.cells.values())
@@ -64,8 +64,8 @@ def test_students_are_told_apart(tmp_path, names, students):
         ("eve/w1/05.ipynb eve/w2/05.ipynb bo/w1/05.ipynb bo/w2/05.ipynb", "bo, eve (bo/w1, bo/w2)", 2),
     ],
 )
-def test_who_may_be_several_is_remarked_on(tmp_path, names, doubtful, level, capsys):
-    folder = handed_in(tmp_path / "class", names)
+def test_remarks_on_names_that_may_be_several_students(tmp_path, names, doubtful, level, capsys):
+    folder = write_notebooks(tmp_path / "class", names)
     (remark,) = collect(folder).remarks
     assert f": {doubtful}." in remark
     assert remark.endswith(f"--level {level}.")
@@ -78,16 +78,16 @@ def test_who_may_be_several_is_remarked_on(tmp_path, names, doubtful, level, cap
     ("level", "students"),
     [("1", "a b"), ("2", "bo eve eve.ipynb"), ("3", "05 06 eve"), ("999", "05 06 eve")],
 )
-def test_a_level_says_who_a_student_is(tmp_path, level, students):
-    folder = handed_in(tmp_path / "class", "a/eve/05.ipynb a/bo/06.ipynb b/eve.ipynb")
+def test_level_chooses_the_students(tmp_path, level, students):
+    folder = write_notebooks(tmp_path / "class", "a/eve/05.ipynb a/bo/06.ipynb b/eve.ipynb")
     assert main([str(folder), "--out", str(tmp_path / "marks"), "--level", level]) == 0
     rows = (tmp_path / "marks.csv").read_text("utf-8-sig").splitlines()
     assert sorted(row.split(",")[0].strip('"') for row in rows[1:]) == students.split()
 
 
 @pytest.mark.parametrize("chosen", ["en", "zh"])
-def test_one_name_in_several_places_is_one_student_and_said(tmp_path, chosen):
-    folder = handed_in(tmp_path, "w1/eve.ipynb w2/eve.ipynb w2/bo.ipynb")
+def test_remarks_on_merged_students(tmp_path, chosen):
+    folder = write_notebooks(tmp_path, "w1/eve.ipynb w2/eve.ipynb w2/bo.ipynb")
     i18n.set_language(chosen)
     report = collect(folder, level=2)
     assert sorted(report.cells) == ["bo", "eve"]

@@ -1,4 +1,4 @@
-"""Nothing is lost from the class report without a word, and nothing of the students' folder runs for it."""
+"""Whose verdicts count, which files are named, and how the command writes its files."""
 
 import errno
 import io
@@ -33,7 +33,7 @@ def classroom(tmp_path):
 
 
 @pytest.mark.parametrize(("exercise", "source"), STARTER_CODE.items(), ids=STARTER_CODE)
-def test_starting_code_is_begun_with_the_first_change(tmp_path, exercise, source):
+def test_changed_starter_code_counts_as_begun(tmp_path, exercise, source):
     changes = {
         source: "…",
         f"# mine\n{source}\n# to do": "…",
@@ -63,7 +63,7 @@ THE_LESSONS = [
 
 
 @pytest.mark.parametrize("source", OWN)
-def test_a_students_own_verdict_counts_whatever_stands_beside_it(tmp_path, source):
+def test_own_verdicts_count_beside_mentions_of_the_solution(tmp_path, source):
     report = collect(hand_in(tmp_path, **{"eve.ipynb": notebook(SOLVED, source=source)}))
     assert report.cells["eve"] == {"layer_norm": "✓"}
     assert not report.remarks
@@ -79,18 +79,18 @@ def test_a_students_own_verdict_counts_whatever_stands_beside_it(tmp_path, sourc
         ("catch(exercise='layer_norm', inputs=solved_catch)", {}),
     ],
 )
-def test_inputs_of_the_lesson_are_left_out_as_its_solutions_are(tmp_path, handed_in, marks):
+def test_catch_inputs_of_the_lesson_do_not_count(tmp_path, handed_in, marks):
     hand_in(tmp_path, **{"ada/05.ipynb": notebook(verdict("catch_layer_norm", passed=True), source=handed_in)})
     assert collect(tmp_path).cells["ada"] == marks
 
 
 @pytest.mark.parametrize("chosen", i18n.LANGUAGES)
 @pytest.mark.parametrize("source", [*THE_LESSONS, None])
-def test_a_verdict_that_is_left_out_is_named(tmp_path, source, chosen, capsys):
-    left_out = cell(SOLVED, source=source or "check('layer_norm', mine)")
+def test_excluded_verdicts_are_named(tmp_path, source, chosen, capsys):
+    excluded = cell(SOLVED, source=source or "check('layer_norm', mine)")
     if source is None:
-        left_out["metadata"]["cellView"] = "form"
-    students = {f"class/{i:02}.ipynb": new_notebook(cells=[left_out]) for i in range(30)}
+        excluded["metadata"]["cellView"] = "form"
+    students = {f"class/{i:02}.ipynb": new_notebook(cells=[excluded]) for i in range(30)}
     main([str(hand_in(tmp_path, **students) / "class"), "--out", str(tmp_path / "r"), "--language", chosen])
     (remark,) = capsys.readouterr().err.splitlines()
     assert {"en": "00.ipynb (cell 1), 01.ipynb", "zh": "00.ipynb（第 1 个单元格）、01.ipynb"}[chosen] in remark
@@ -98,28 +98,28 @@ def test_a_verdict_that_is_left_out_is_named(tmp_path, source, chosen, capsys):
     assert len(remark) < 500
 
 
-def test_made_up_exercises_are_few_for_each_student(tmp_path):
+def test_unknown_exercises_are_limited_per_student(tmp_path):
     made_up = {f"eve/{i}.ipynb": notebook(*(verdict(f"x{i}_{j}") for j in range(15))) for i in range(9)}
     hand_in(tmp_path, **made_up, **{"eve/good.ipynb": notebook(SOLVED), "bo/1.ipynb": notebook(verdict("new"))})
     report = collect(tmp_path)
     assert len(report.cells["eve"]) == 21
     assert report.cells["eve"]["layer_norm"] == "✓"
     assert report.cells["bo"] == {"new": "?"}
-    assert len(report.faults) == 8
+    assert len(report.problems) == 8
 
 
-def test_a_name_that_one_system_writes_in_parts_is_the_same_name(tmp_path):
+def test_decomposed_names_are_the_same_student(tmp_path):
     names = [unicodedata.normalize(form, "zoë") for form in ("NFC", "NFD")]
     hand_in(tmp_path, **{f"{name}/0{i}.ipynb": notebook(SOLVED) for i, name in enumerate(names)})
     hand_in(tmp_path, **{"bo/05.ipynb": notebook()})
     assert collect(tmp_path).cells == {"bo": {}, "zoë": {"layer_norm": "✓"}}
 
 
-# What is no notebook by its name
+# Misnamed files
 
 
 @pytest.mark.parametrize(
-    ("lying", "named"),
+    ("file", "named"),
     [
         ("bob/05.ipynb.json", "bob/05.ipynb.json"),
         ("bob/05.ipynb.txt", "bob/05.ipynb.txt"),
@@ -136,25 +136,25 @@ def test_a_name_that_one_system_writes_in_parts_is_the_same_name(tmp_path):
         ("ada/._my.zip", None),
     ],
 )
-def test_who_handed_in_no_notebook_is_named(classroom, tmp_path, lying, named, capsys):
-    path = classroom / lying
-    (path if lying.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
-    if not lying.endswith("/"):
+def test_submissions_without_notebooks_are_named(classroom, tmp_path, file, named, capsys):
+    path = classroom / file
+    (path if file.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
+    if not file.endswith("/"):
         path.write_text("{}")
     assert main([str(classroom), "--out", str(tmp_path / "marks")]) == (1 if named else 0)
     assert [line.split(": ")[0] for line in capsys.readouterr().err.splitlines()] == ([named] if named else [])
 
 
-def test_in_sections_too_who_handed_in_no_notebook_is_named(tmp_path):
+def test_empty_folders_in_sections_are_named(tmp_path):
     folder = hand_in(tmp_path, **{f"{who}/5.ipynb": notebook(SOLVED) for who in ("a/x", "a/y", "b/z", "b/w")})
     (folder / "b" / "bob" / "zh").mkdir(parents=True)
     (folder / "a" / "x" / "plots").mkdir()
-    assert collect(folder).faults.keys() == {"b/bob"}
+    assert collect(folder).problems.keys() == {"b/bob"}
 
 
-def test_a_flood_of_other_files_is_named_in_few_lines(classroom):
+def test_many_misnamed_files_are_summarized(classroom):
     hand_in(classroom, **{f"ada/{i}.zip": {} for i in range(500)})
-    assert len(collect(classroom).faults) == 11
+    assert len(collect(classroom).problems) == 11
 
 
 # The command
@@ -164,7 +164,7 @@ def command(folder: str, *options: str) -> list[str]:
     return [sys.executable, *options, "-m", "blocklab_course.gradebook", folder]
 
 
-def test_as_the_readme_has_it_nothing_in_the_current_folder_is_run(classroom):
+def test_readme_command_imports_nothing_from_the_current_folder(classroom):
     (line,) = (line for line in README.read_text("utf-8").splitlines() if "-m blocklab_course.gradebook" in line)
     options = line.split("python ")[1].split(" -m ")[0].split()
     files = ["blocklab/__init__.py", "blocklab_course/gradebook/__init__.py", "blocklab_course/gradebook/__main__.py"]
@@ -177,14 +177,14 @@ def test_as_the_readme_has_it_nothing_in_the_current_folder_is_run(classroom):
 
 
 @pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
-def test_closed_streams_do_not_keep_the_report_from_being_written(classroom, closed):
+def test_writes_the_report_with_closed_streams(classroom, closed):
     line = f"{shlex.join(command('.'))} {closed}"
     assert subprocess.run(line, shell=True, cwd=classroom, timeout=300).returncode == 0
     assert (classroom / "report.csv").read_text("utf-8-sig").count("\n") == 3
 
 
 @pytest.mark.parametrize("options", [[""], ["", "--run"]], ids=str)
-def test_an_empty_name_is_not_the_current_folder(classroom, monkeypatch, options, capsys):
+def test_empty_folder_name_is_an_error(classroom, monkeypatch, options, capsys):
     monkeypatch.chdir(classroom)
     with pytest.raises(SystemExit) as end:
         main([*options])
@@ -193,7 +193,7 @@ def test_an_empty_name_is_not_the_current_folder(classroom, monkeypatch, options
     assert not list(classroom.glob("report*"))
 
 
-def test_a_spreadsheet_that_parts_at_semicolons_has_the_same_cells(classroom, tmp_path):
+def test_csv_quotes_semicolons(classroom, tmp_path):
     hand_in(classroom, **{"a;b,c/02.ipynb": notebook(SOLVED)})
     main([str(classroom), "--out", str(tmp_path / "marks")])
     assert '"a;b,c","✓"' in (tmp_path / "marks.csv").read_text("utf-8-sig")
@@ -207,9 +207,7 @@ class Full(io.StringIO):
 
 
 @pytest.mark.parametrize(("place", "ending"), [(1, "html"), (2, "csv")])
-def test_an_earlier_report_stays_where_there_is_no_room_for_another(
-    classroom, tmp_path, monkeypatch, capsys, place, ending
-):
+def test_full_disk_keeps_the_earlier_report(classroom, tmp_path, monkeypatch, capsys, place, ending):
     order = [str(classroom), "--out", str(tmp_path / "marks")]
     main(order)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}

@@ -1,4 +1,4 @@
-"""The page tells what lies in the learner's folder, both languages together; nothing there harms it."""
+"""The progress page reads both languages in the learner's folder and copes with anything in it."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def lesson(*verdicts, asked: str | None = None):
 
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
-    """A learner's folder with three notebooks, the later ones saved later; lesson 00 runs in its half for English."""
+    """A learner's folder with three notebooks, saved in this order; the current folder is its English half."""
     folder = tmp_path / "my"
     (folder / "zh").mkdir(parents=True)
     hand_in(folder, **{name: lesson(*verdicts) for name, verdicts in GOOD.items()})
@@ -75,7 +75,7 @@ def saved_in_this_order(folder: Path, *names: str) -> None:
         os.utime(folder / name, (second, second))
 
 
-def test_both_languages_are_one_and_the_best_counts(mine):
+def test_best_grade_over_both_languages_counts(mine):
     progress = collect(mine)
     assert progress.attempts == {
         "half_size": Attempts("✓", "✓"),
@@ -85,10 +85,10 @@ def test_both_languages_are_one_and_the_best_counts(mine):
         "rms_norm": Attempts("a+b", "a+b"),
     }
     assert progress.passed == 2
-    assert progress.faults == {}
+    assert progress.problems == {}
 
 
-def test_the_last_attempt_is_told_beside_the_best(mine):
+def test_shows_the_last_attempt_beside_the_best(mine):
     saved_in_this_order(mine, *reversed(GOOD))
     assert collect(mine).attempts["layer_norm"] == Attempts("✓", "eps-outside-root")
     page = str(progress_page())
@@ -96,27 +96,26 @@ def test_the_last_attempt_is_told_beside_the_best(mine):
     assert "layer_norm (eps-outside-root): 05_layer_norm · " in page
 
 
-def test_the_page_in_words(mine):
-    (mine / PREDICTIONS_FILE).write_text(
+def test_page_as_text(mine):
+    (mine / PREDICTIONS).write_text(
         '{"lesson": "a", "panel": "b", "right": true}\n{"lesson": "a", "panel": "c", "right": false}\n'
     )
     (mine / "blocks").mkdir()
     (mine / "blocks" / "gelu.py").write_text("raise SystemExit  # read, not run\n", "utf-8")
     assert str(progress_page()).split("\n\n") == [
         "Your progress",
-        f"Exercises passed: 2 of {len(EXERCISES)}\nGuesses made: 2; right: 1\n"
-        f"Blocks kept: 1 of {len(SAVED_EXERCISES)} (gelu)",
+        f"Exercises passed: 2 of {len(EXERCISES)}\nPredictions: 2; right: 1\n"
+        f"Saved solutions: 1 of {len(BLOCKS)} (gelu)",
         "05_layer_norm: half_size (passed), catch_layer_norm (not begun), layer_norm (passed), "
         "layer_norm_backward (not begun)\n"
         "06_rms_norm: root_mean_square (forgot-root), rms_norm (a+b), rms_norm_llama (not begun), rms_norm_gemma "
         "(not begun)",
-        "To look at again\n  root_mean_square (forgot-root): 06_rms_norm · By hand\n"
-        "  rms_norm (a+b): 06_rms_norm · By hand",
-        "Read from the notebooks in `my/` as they were saved last; nothing leaves this machine.",
+        "To review\n  root_mean_square (forgot-root): 06_rms_norm · By hand\n  rms_norm (a+b): 06_rms_norm · By hand",
+        "Read from the notebooks in `my/` as last saved; nothing leaves this machine.",
     ]
 
 
-def test_on_a_hub_the_page_names_the_folder_of_the_lessons(tmp_path, monkeypatch):
+def test_page_names_the_folder_on_a_hub(tmp_path, monkeypatch):
     (tmp_path / "notebooks" / "en").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "notebooks" / "en")
     monkeypatch.setenv("JUPYTERHUB_USER", "eve")
@@ -124,7 +123,7 @@ def test_on_a_hub_the_page_names_the_folder_of_the_lessons(tmp_path, monkeypatch
 
 
 @pytest.mark.usefixtures("mine")
-def test_the_page_in_html_links_to_the_sections_and_tells_nothing_by_colour():
+def test_html_links_to_sections_and_sets_no_colors():
     html = progress_page().html()
     assert '<a href="06_rms_norm.ipynb#By-hand">06_rms_norm · By hand</a>' in html
     assert '<a href="05_layer_norm.ipynb">05_layer_norm</a>' in html
@@ -133,7 +132,7 @@ def test_the_page_in_html_links_to_the_sections_and_tells_nothing_by_colour():
 
 
 @pytest.mark.usefixtures("mine")
-def test_the_page_in_chinese():
+def test_page_in_chinese():
     set_language("zh")
     page = str(progress_page())
     assert page.startswith(f"你的进度\n\n通过的练习：2/{len(EXERCISES)}\n")
@@ -142,19 +141,19 @@ def test_the_page_in_chinese():
     assert f"rms_norm（a+b）：06_rms_norm · {EXERCISES['rms_norm'].section.zh}" in page
 
 
-def test_without_a_copy_of_ones_own_it_says_how_it_will_fill(tmp_path, monkeypatch):
+def test_page_without_a_folder_explains_what_it_will_show(tmp_path, monkeypatch):
     (tmp_path / "notebooks" / "en").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "notebooks" / "en")
-    assert str(progress_page()).startswith("Your progress\n\nThis page fills up once you work in a copy of your own")
+    assert str(progress_page()).startswith("Your progress\n\nThis page fills up once you work in your own copy")
     assert "<code>make lab</code>" in progress_page().html()
     assert list(tmp_path.rglob("*.*")) == []
 
 
-def test_on_colab_it_says_what_is_not_looked_at(tmp_path, monkeypatch):
+def test_page_on_colab_explains_what_it_does_not_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "google.colab", object())
-    assert str(progress_page()).endswith("On Colab your notebooks lie in your Drive, where this page does not look: it "
-                                         "counts guesses and kept blocks.")  # fmt: skip
+    assert str(progress_page()).endswith("On Colab your notebooks are in your Drive, which this page does not read: it "
+                                         "only counts predictions and saved solutions.")  # fmt: skip
     assert list(tmp_path.iterdir()) == []
 
 
@@ -173,7 +172,7 @@ def with_questions(mine: Path, *languages: str) -> None:
             )
 
 
-def test_questions_come_from_lessons_of_which_half_is_done(mine):
+def test_questions_come_from_half_finished_lessons(mine):
     with_questions(mine, "en", "zh")
     questions = collect(mine).questions
     assert [(one.package, question.answer) for one, question in questions] == [
@@ -184,13 +183,13 @@ def test_questions_come_from_lessons_of_which_half_is_done(mine):
     assert collect(mine).questions[0][1].answer == "No: zh05_layer_norm."
 
 
-def test_where_the_language_has_no_copy_the_other_ones_questions_stand_in(mine):
+def test_questions_fall_back_to_the_other_language(mine):
     with_questions(mine, "en")
     set_language("zh")
     assert collect(mine).questions[0][1].answer == "No: en05_layer_norm."
 
 
-def test_at_most_five_are_drawn_and_others_the_next_time(mine):
+def test_draws_five_questions_at_random(mine):
     asked = "".join(f"{n}. {n}?\n\n<details><summary>Answer</summary>\n\n{n}.\n\n</details>\n\n" for n in range(9))
     done = [verdict("half_size", passed=True), verdict("layer_norm", passed=True)]
     hand_in(mine, **{"en/05_layer_norm.ipynb": lesson(*done, asked=f"## Three closing questions\n\n{asked}")})
@@ -202,7 +201,7 @@ def test_at_most_five_are_drawn_and_others_the_next_time(mine):
     assert random.getstate() == before
 
 
-def test_questions_are_shown_with_answers_apart(mine):
+def test_answers_follow_the_questions(mine):
     with_questions(mine, "en")
     page = str(progress_page())
     assert "  1. 05_layer_norm: Is `a < b` always so, for $a_i *b* c$ and any `c[0](1)`, see 05?\n" in page
@@ -213,30 +212,30 @@ def test_questions_are_shown_with_answers_apart(mine):
     assert "<details><summary>Answer</summary><p>No: en05_layer_norm.</p></details>" in html
 
 
-# What else may lie there
+# Other files
 
-ODD = {  # what lies in en/07_positional_encoding.ipynb, and what is said
+ODD = {  # the content of en/07_positional_encoding.ipynb, and part of the message
     "empty": (b"", "the file is empty"),
     "torn": (b'{"cells": [', "not JSON: line 1"),
     "no notebook": (b"[]", "not a notebook"),
     "large": (b" " * 50_000_001, "larger than 50 MB"),
     "a verdict that is none": (
         json.dumps(lesson({"exercise": 3})).encode(),
-        "cell 1: in a verdict, exercise is 3",
+        "cell 1: invalid exercise in a verdict: 3",
     ),
     "an exercise of another version": (
         json.dumps(lesson(verdict("no_such_exercise", passed=True))).encode(),
-        "exercises that do not exist here: no_such_exercise",
+        "unknown exercises: no_such_exercise",
     ),
 }
 
 
 @pytest.mark.parametrize(("content", "said"), ODD.values(), ids=ODD)
-def test_a_damaged_notebook_is_named_in_one_line_and_the_others_count(mine, content, said):
+def test_damaged_notebooks_are_named_and_others_count(mine, content, said):
     (mine / "en" / "07_positional_encoding.ipynb").write_bytes(content)
     progress = collect(mine)
     assert progress.passed == 2
-    assert list(progress.faults) == ["my/en/07_positional_encoding.ipynb"]
+    assert list(progress.problems) == ["my/en/07_positional_encoding.ipynb"]
     (line,) = [line for line in str(ProgressPage(progress)).splitlines() if "07_positional" in line]
     assert line.startswith("  my/en/07_positional_encoding.ipynb: ")
     assert said in line
@@ -251,72 +250,72 @@ PLACES = {
 
 
 @pytest.mark.parametrize(("put", "said"), PLACES.values(), ids=PLACES)
-def test_what_is_no_file_is_named(mine, put, said):
+def test_links_folders_and_pipes_are_named(mine, put, said):
     if said == "not a regular file" and not hasattr(os, "mkfifo"):
         pytest.skip("no pipes that are files on this system")
     put(mine / "en" / "07_positional_encoding.ipynb")
     put(mine / PREDICTIONS_FILE)
     progress = collect(mine)
-    assert said in progress.faults["my/en/07_positional_encoding.ipynb"]
-    assert (f"my/{PREDICTIONS_FILE}" in progress.faults) == (said != "a link" or not (mine / PREDICTIONS_FILE).exists())
+    assert said in progress.problems["my/en/07_positional_encoding.ipynb"]
+    assert (f"my/{PREDICTIONS}" in progress.problems) == (said != "a link" or not (mine / PREDICTIONS).exists())
     assert progress.passed == 2
 
 
-def test_a_link_to_a_folder_is_named_and_not_followed(mine, tmp_path):
+def test_links_to_folders_are_named_and_not_followed(mine, tmp_path):
     hand_in(tmp_path, **{"eve/05_layer_norm.ipynb": lesson(verdict("rms_norm", passed=True))})
     (mine / "en" / "friends").symlink_to(tmp_path / "eve")
-    assert "a link" in collect(mine).faults["my/en/friends"]
+    assert "a link" in collect(mine).problems["my/en/friends"]
     assert collect(mine).passed == 2
 
 
 @pytest.mark.parametrize(
     "name", ["en/eve.ipynb", "eve/05_layer_norm.ipynb", "en/eve/05_layer_norm.ipynb", "05_layer_norm.ipynb"]
 )
-def test_notebooks_of_other_people_are_named_and_not_counted(mine, name):
+def test_other_notebooks_are_named_and_not_counted(mine, name):
     hand_in(mine, **{name: lesson(verdict("rms_norm", passed=True), verdict("gelu", "tanh"))})
     progress = collect(mine)
     assert progress.passed == 2
-    assert progress.faults == {
-        f"my/{name}": "none of your copies of the lessons, so what passed in it is not counted (1)"
+    assert progress.problems == {
+        f"my/{name}": "not one of your copies of the lessons, so its passed exercises (1) are not counted"
     }
 
 
-def test_notebooks_without_verdicts_are_nobodys_business(mine):
+def test_notebooks_without_verdicts_are_ignored(mine):
     hand_in(mine, **{"en/scratch.ipynb": lesson(), "en/.ipynb_checkpoints/06_rms_norm.ipynb": b"".decode()})
-    assert collect(mine).faults == {}
+    assert collect(mine).problems == {}
 
 
 @pytest.mark.parametrize("name", ["en/06_rms_norm-Copy1.ipynb", "zh/17_rms_norm.ipynb"])
-def test_copies_beside_and_lessons_that_had_another_number_count(mine, name):
+def test_copies_and_renumbered_lessons_count(mine, name):
     hand_in(mine, **{name: lesson(verdict("rms_norm", passed=True))})
     assert collect(mine).passed == 3
-    assert collect(mine).faults == {}
+    assert collect(mine).problems == {}
 
 
-def test_a_verdict_of_before_the_exercise_moved_counts_in_the_lesson_that_asks_for_it_now(mine):
+def test_moved_exercises_count_in_their_new_lesson(mine):
     """Rotary positions were an exercise of lesson 07."""
     hand_in(mine, **{"en/07_positional_encoding.ipynb": lesson(verdict("rotary_embedding", passed=True))})
     assert collect(mine).passed == 3
-    assert collect(mine).faults == {}
+    assert collect(mine).problems == {}
     [line] = [line for line in str(progress_page()).splitlines() if "rotary_embedding (passed)" in line]
     assert line.startswith(f"{EXERCISES['rotary_embedding'].lesson}: ")
 
 
-def test_questions_are_drawn_from_a_copy_with_an_earlier_number(mine):
+def test_questions_come_from_renumbered_copies_too(mine):
     done = [verdict(name, passed=True) for name in ("time_function", "bytes_in_two_kernels")]
     hand_in(mine, **{"en/12_cuda_timing.ipynb": lesson(*done, asked=ASKED.format(word="later"))})
     asked = [(lesson.name, question.answer) for lesson, question in collect(mine).questions]
     assert ("14_cuda_timing", "No: later.") in asked
 
 
-def test_of_many_files_the_first_are_named(mine):
+def test_many_problems_are_summarized(mine):
     hand_in(mine, **{f"en/eve{n}.ipynb": lesson(verdict("rms_norm", passed=True)) for n in range(MAX_NAMED + 3)})
     lines = str(progress_page()).splitlines()
     assert sum("eve" in line for line in lines) == MAX_NAMED
     assert "  more of this kind: 3" in lines
 
 
-def test_names_and_questions_of_others_are_no_markup(mine):
+def test_html_escapes_untrusted_text(mine):
     hand_in(mine, **{"en/R&D.ipynb": lesson(verdict("rms_norm", passed=True))})
     done = [verdict("half_size", passed=True), verdict("layer_norm", passed=True)]
     asked = ASKED.format(word="<script>").replace("any", "<img>\x1b")
@@ -328,15 +327,15 @@ def test_names_and_questions_of_others_are_no_markup(mine):
     assert "\x1b" not in html + str(progress_page())
 
 
-def test_a_damaged_block_is_named(mine):
+def test_damaged_saved_solutions_are_named(mine):
     (mine / "blocks").mkdir()
     (mine / "blocks" / "gelu.py").write_text("def gelu(x)\n    return x\n", "utf-8")
     progress = collect(mine)
-    assert progress.blocks == ()
-    assert progress.faults == {"my/blocks/gelu.py": "line 1 is not valid Python (expected ':')"}
+    assert progress.solutions == ()
+    assert progress.problems == {"my/blocks/gelu.py": "no Python in line 1 (expected ':')"}
 
 
-def test_reading_changes_nothing(mine):
+def test_reading_writes_nothing(mine):
     before = {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
     str(progress_page()), progress_page().html()
     assert {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()} == before
@@ -345,7 +344,7 @@ def test_reading_changes_nothing(mine):
 # The command
 
 
-def test_the_command_shows_the_page(mine, capsys, monkeypatch):
+def test_command_prints_the_page(mine, capsys, monkeypatch):
     assert main([]) == 0
     page = capsys.readouterr().out
     assert page == f"{progress_page()}\n"
@@ -357,15 +356,13 @@ def test_the_command_shows_the_page(mine, capsys, monkeypatch):
     assert capsys.readouterr().out.startswith("你的进度")
 
 
-def test_without_a_folder_the_command_says_what_it_wants(tmp_path, capsys, monkeypatch):
+def test_command_without_a_folder_is_an_error(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main([]) == 2
-    assert capsys.readouterr().err == (
-        f"progress wants the folder `my` with your copies of the lessons, and there is none in {tmp_path}\n"
-    )
+    assert capsys.readouterr().err == (f"expected a folder `my` with your copies of the lessons in {tmp_path}\n")
 
 
-def test_it_runs_as_a_module_in_a_terminal_without_these_letters(mine):
+def test_works_in_an_ascii_terminal(mine):
     environment = os.environ | {"PYTHONPATH": str(LIBRARY), "PYTHONIOENCODING": "ascii"}
     command = [sys.executable, "-m", "blocklab_course.progress", "--language", "zh"]
     run = subprocess.run(command, cwd=mine.parent, env=environment, capture_output=True, text=True, check=True)
@@ -373,6 +370,6 @@ def test_it_runs_as_a_module_in_a_terminal_without_these_letters(mine):
     assert run.stderr == ""
 
 
-def test_a_mistake_leads_to_the_section_that_is_about_it(mine):
+def test_mistakes_link_to_the_section_that_explains_them(mine):
     hand_in(mine, **{"en/06_rms_norm.ipynb": lesson(verdict("rms_norm", "layer-norm"))})
     assert "rms_norm (layer-norm): 06_rms_norm · Two divisors" in str(progress_page())

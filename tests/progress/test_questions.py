@@ -1,4 +1,4 @@
-"""The closing questions of every lesson are found, with their answers, as they stand there."""
+"""The closing questions of every lesson are found with their answers."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def of_lesson(language: str, name: str) -> list[Question]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_lesson_asks_the_same_number_in_both_languages(name):
+def test_lessons_ask_three_questions_in_both_languages(name):
     found = {language: of_lesson(language, name) for language in LANGUAGES}
     assert len(found["en"]) == len(found["zh"]) == (3 if name[:2].isdigit() and name[:2] != "00" else 0)
     for question in found["en"] + found["zh"]:
@@ -30,7 +30,7 @@ def test_each_lesson_asks_the_same_number_in_both_languages(name):
         assert "?" in question.asked or "？" in question.asked
 
 
-def test_question_and_answer_may_have_several_paragraphs_and_numbers():
+def test_questions_and_answers_may_have_several_paragraphs():
     assert closing_questions(["# A", TWO], "en") == [
         Question("How many? In `a`:\n\n- one", "1. Seven.\n\n2. Or eight."),
         Question("Which?", "This."),
@@ -40,5 +40,5 @@ def test_question_and_answer_may_have_several_paragraphs_and_numbers():
 
 
 @pytest.mark.parametrize("end", ["", "\n\n1. What?", "\n\n1. What?\n\n<details><summary>Answer</summary>\n\nThis."])
-def test_a_section_that_the_learner_has_cut_asks_nothing(end):
+def test_truncated_sections_have_no_questions(end):
     assert closing_questions([CLOSING["en"] + end], "en") == []

@@ -169,15 +169,15 @@ def measure(
         }
         _warm_up(timers, warm_up)
         before = environment.sm_clock(device)  # after the warm-up: an idle GPU lowers its clock
-        laps = _interleave(timers, rounds)
+        times = _interleave(timers, rounds)
         clocks = (before, environment.sm_clock(device))
 
     def timing(name: str) -> Timing:
         own = name if name in functions else first
         bytes_, operations = (each.get(own) if isinstance(each, Mapping) else each for each in (moved, flops))
-        ratios = [mine / theirs for mine, theirs in zip(laps[name], laps[first], strict=True)]
-        mark = _mark(bytes_, spread(laps[name]).median, peaks, covered)
-        return Timing(name, laps[name], ratios, timers[name].method, bytes_, operations, mark)
+        ratios = [mine / theirs for mine, theirs in zip(times[name], times[first], strict=True)]
+        mark = _mark(bytes_, spread(times[name]).median, peaks, covered)
+        return Timing(name, times[name], ratios, timers[name].method, bytes_, operations, mark)
 
     return Result(
         timings=[timing(name) for name in functions],
@@ -210,9 +210,9 @@ def measure_peaks(
         matmul = start([lambda a=a, b=b: a @ b for a, b in pairs])
         timers = {"copy": copy, "matmul": matmul}
         _warm_up(timers, warm_up)
-        laps = _interleave(timers, rounds)
+        times = _interleave(timers, rounds)
     moved = 2 * source.nbytes  # read once, written once
-    return Peaks(moved / statistics.median(laps["copy"]), 2 * size**3 / statistics.median(laps["matmul"]))
+    return Peaks(moved / statistics.median(times["copy"]), 2 * size**3 / statistics.median(times["matmul"]))
 
 
 def rotate(names: Sequence[str], rounds: int) -> Iterator[list[str]]:
@@ -230,11 +230,11 @@ def _warm_up(timers: Mapping[str, CallTimer], seconds: float) -> None:
 
 
 def _interleave(timers: Mapping[str, CallTimer], rounds: int) -> dict[str, list[float]]:
-    laps = {name: [] for name in timers}
+    times = {name: [] for name in timers}
     for order in rotate(list(timers), rounds):
         for name in order:
-            laps[name].append(timers[name].seconds_per_call())
-    return laps
+            times[name].append(timers[name].seconds_per_call())
+    return times
 
 
 def _make_input_sets(make_inputs: Callable[[], Sequence[Tensor]]) -> tuple[list[Sequence[Tensor]], bool]:

@@ -1,1 +1,1 @@
-"""Which mistakes a class makes, from the verdicts in its notebooks: `python -P -m blocklab_course.gradebook FOLDER`."""
+"""Report which mistakes a class makes, from its notebooks: `python -P -m blocklab_course.gradebook FOLDER`."""

@@ -1,4 +1,4 @@
-"""`python -P -m blocklab_course.gradebook FOLDER`: a table of the class, students by exercises, as HTML and CSV."""
+"""`python -P -m blocklab_course.gradebook FOLDER`: report a class's results, students by exercises, as HTML and CSV."""
 
 import argparse
 import contextlib
@@ -19,44 +19,48 @@ from .signals import Stopped, stop_on_signal
 NO_NOTEBOOK = Text(en="There is no notebook in {folder}.", zh="{folder} 里没有笔记本。")
 RUN_NEEDS = Text(en="--run needs {package}: pip install {package}", zh="--run 需要 {package}：pip install {package}")
 
-EMPTY_FOLDER = Text(en="wants the name of a folder, got an empty one", zh="文件夹的名字不能是空的")
+EMPTY_FOLDER = Text(en="expected the name of a folder, got an empty one", zh="文件夹的名字不能是空的")
 STOPPED = Text(en="stopped ({signal}); nothing was written", zh="已停止（{signal}），没有写出报告")
-BAD_LEVEL = Text(en="wants a whole number from 1 to 999, got {got}", zh="需要 1 到 999 的整数，得到的是 {got}")
-BAD_SECONDS = Text(en="wants seconds from 1 to {longest}, got {got}", zh="秒数要在 1 到 {longest} 之间，得到的是 {got}")
+BAD_LEVEL = Text(en="expected a whole number from 1 to 999, got {got}", zh="需要 1 到 999 的整数，得到的是 {got}")
+BAD_SECONDS = Text(
+    en="expected seconds from 1 to {longest}, got {got}", zh="秒数要在 1 到 {longest} 之间，得到的是 {got}"
+)
 
 PROG = "python -m blocklab_course.gradebook"
 DEFAULT_NAME = "report"
-SECONDS = 300  # for one notebook; on two cores with much else to do, the longest lesson takes a third of it
+SECONDS = 300  # for one notebook; the longest lesson takes a third of that on two busy cores
 MAX_SECONDS = 86_400  # a day
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong; `--help` shows all there is."""
+    """Reports errors in one line, without the usage."""
 
     def error(self, message: str):
         self.exit(2, f"{self.prog}: {sanitize(message)}\n")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    asked = _Parser(prog=PROG, add_help=False)
-    asked.add_argument("--language", choices=i18n.LANGUAGES, default="en")
-    i18n.set_language(asked.parse_known_args(arguments)[0].language)  # first: what is wrong with the rest is said in it
-    parser = _Parser(prog=PROG, parents=[asked], description="Which mistakes a class makes.")
-    parser.add_argument("folder", type=_folder, help="the students' notebooks: one each, or a folder each")
-    parser.add_argument("--out", type=Path, default=Path(DEFAULT_NAME), help="name of the two files, without ending")
+    language = _Parser(prog=PROG, add_help=False)
+    language.add_argument("--language", choices=i18n.LANGUAGES, default="en")
+    i18n.set_language(
+        language.parse_known_args(arguments)[0].language
+    )  # first, because errors in other options are reported in it
+    parser = _Parser(prog=PROG, parents=[language], description="Report which mistakes a class makes.")
+    parser.add_argument("folder", type=_folder, help="the students' notebooks: a file or a folder per student")
+    parser.add_argument("--out", type=Path, default=Path(DEFAULT_NAME), help="name of the two files, without suffix")
     parser.add_argument(
         "--level",
         type=_level,
         metavar="N",
-        help="students are the names at this level: 1 for FOLDER/eve, 2 for FOLDER/a/eve",
+        help="the level of folders that names the students: 1 for FOLDER/eve, 2 for FOLDER/a/eve",
     )
-    parser.add_argument("--run", action="store_true", help="run copies of the notebooks first; without it nothing runs")
+    parser.add_argument("--run", action="store_true", help="run copies of the notebooks first; by default nothing runs")
     parser.add_argument(
         "--seconds",
         type=_seconds,
         default=SECONDS,
         metavar="S",
-        help="with --run, the time for one notebook (default: %(default)s)",
+        help="with --run, the time limit for one notebook (default: %(default)s)",
     )
     options = parser.parse_args(arguments)
     try:
@@ -71,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _folder(text: str) -> Path:
-    if not text:  # which would be the current folder
+    if not text:  # Path("") would be the current folder
         raise argparse.ArgumentTypeError(str(EMPTY_FOLDER))
     return Path(text)
 
@@ -87,7 +91,7 @@ def _seconds(text: str) -> float:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
-    if not 1 <= seconds <= MAX_SECONDS:  # not a number is neither
+    if not 1 <= seconds <= MAX_SECONDS:  # false for NaN
         raise argparse.ArgumentTypeError(BAD_SECONDS.format(longest=MAX_SECONDS, got=repr(text)))
     return seconds
 
@@ -95,18 +99,18 @@ def _seconds(text: str) -> float:
 def _report(options: argparse.Namespace) -> int:
     with _runner(options) as run:
         report = collect(options.folder, options.level, run)
-    if not (report.cells or report.faults):
+    if not (report.cells or report.problems):
         raise ValueError(NO_NOTEBOOK.format(folder=options.folder))
     _write(report, options.out)
-    for line in [*report.remarks, *report.told_faults]:
+    for line in [*report.remarks, *report.problem_lines]:
         print(sanitize(line), file=sys.stderr)
-    return 1 if report.faults else 0
+    return 1 if report.problems else 0
 
 
 def _runner(options: argparse.Namespace) -> contextlib.AbstractContextManager[RunNotebook | None]:
     if not options.run or not options.folder.is_dir():
         return contextlib.nullcontext()
-    for package in ("nbclient", "psutil"):  # come with JupyterLab; reading needs neither
+    for package in ("nbclient", "psutil"):  # JupyterLab needs both; reading notebooks needs neither
         if importlib.util.find_spec(package) is None:
             raise ValueError(RUN_NEEDS.format(package=package))
     from .run_notebooks import notebook_runner
@@ -115,18 +119,16 @@ def _runner(options: argparse.Namespace) -> contextlib.AbstractContextManager[Ru
 
 
 def _write(report: Report, out: Path) -> None:
-    """Write both files; into a folder under their usual name, and in place of what was there, were it a link.
+    """Write both files, under the default name if `out` is a folder, replacing existing files and links.
 
-    They are written beside it first, so that an earlier report stays whole where there is no room for this one.
+    They are written under temporary names first, so that a full disk doesn't destroy an earlier report.
     """
     out = out / DEFAULT_NAME if out.is_dir() else out
     out.parent.mkdir(parents=True, exist_ok=True)
     new: dict[Path, Path] = {}
     try:
-        for ending, text in (
-            (".html", render_html(report)),
-            (".csv", "\ufeff" + render_csv(report)),
-        ):  # Excel wants the mark
+        csv = "\ufeff" + render_csv(report)  # Excel needs the byte order mark
+        for ending, text in ((".html", render_html(report)), (".csv", csv)):
             path = out.with_name(out.name + ending)
             new[path] = out.with_name(f".{uuid.uuid4().hex}")
             _write_new(new[path], text, path)
@@ -142,11 +144,11 @@ def _write_new(path: Path, text: str, named: Path) -> None:
     try:
         with path.open("x", encoding="utf-8", newline="") as file:
             file.write(text)
-    except OSError as error:  # a full disk has no name for what did not fit
+    except OSError as error:  # the error of a full disk has no file name
         raise OSError(error.errno, error.strerror, str(named)) from None
 
 
 if __name__ == "__main__":
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # None where a shell closed it
-        stream.reconfigure(errors="backslashreplace")  # a terminal may lack letters that names have
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None if the shell closed it
+        stream.reconfigure(errors="backslashreplace")  # the terminal may not support all characters
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""Find and open students' notebooks without trusting any: only regular files are read, and none without a limit."""
+"""Find and read untrusted notebooks: only regular files, and with limits on their size."""
 
 import json
 import os
@@ -12,23 +12,23 @@ from blocklab_course.workspace import files
 from blocklab_course.workspace.files import Unreadable
 
 ENDING = ".ipynb"
-MAX_BYTES = 50_000_000  # a hundred times the longest lesson, pictures included
-MAX_VALUES = 500_000  # some hundred times the longest lesson's; each may take 0.5 kB once it is read
+MAX_BYTES = 50_000_000  # a hundred times the size of the longest lesson with its pictures
+MAX_VALUES = 500_000  # about a hundred times as many as in the longest lesson; each takes up to 0.5 kB when parsed
 
-TOO_MANY = Text(en="more than {most:,} values in it", zh="里面的数据超过 {most:,} 项")
+TOO_MANY = Text(en="more than {most:,} values", zh="里面的数据超过 {most:,} 项")
 TOO_DEEP = Text(en="nested too deeply", zh="嵌套太深")
-NOT_TEXT = Text(en="its text is neither UTF-8 nor UTF-16", zh="文字编码不是 UTF-8，也不是 UTF-16")
+NOT_TEXT = Text(en="neither UTF-8 nor UTF-16 text", zh="文字编码不是 UTF-8，也不是 UTF-16")
 NOT_JSON = Text(en="not JSON: line {line}, column {column}", zh="不是 JSON：第 {line} 行第 {column} 列")
-NUMBER_TOO_LONG = Text(en="not JSON: a number that is too long", zh="不是 JSON：有一个数太长")
+NUMBER_TOO_LONG = Text(en="not JSON: a number is too long", zh="不是 JSON：有一个数太长")
 WRONG_SUFFIX = Text(en="not read: its name does not end in `.ipynb`", zh="没有读取：文件名不是以 `.ipynb` 结尾")
-NO_CELLS = Text(en="not a notebook: there is no list of cells", zh="不是笔记本：没有单元格列表")
+NO_CELLS = Text(en="not a notebook: it has no list of cells", zh="不是笔记本：没有单元格列表")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A code cell, the how manieth it is, and whether it is an exercise or the solution that the lesson brings.
+    """A code cell, its number in the notebook, and whether it is an exercise or the lesson's solution.
 
-    A `folded` one may be a solution: it is folded where no cell has tags. Others hold one among what they hand in.
+    folded: the cell is folded in a notebook that has lost its tags, so it may be a solution.
     """
 
     number: int
@@ -41,9 +41,10 @@ class Cell:
 
 
 def walk(folder: Path) -> Iterator[tuple[Path, OSError | None]]:
-    """All that lies below a folder, links included but not followed; hidden folders are left out.
+    """All paths below a folder, without hidden folders and without following links.
 
-    A folder that cannot be opened comes with its error. Not recursive: folders may be nested deeper than Python calls.
+    A folder that cannot be opened comes with its error. Iterative, because folders may be nested deeper than Python's
+    recursion limit.
     """
     waiting = [folder]
     while waiting:
@@ -64,7 +65,7 @@ def walk(folder: Path) -> Iterator[tuple[Path, OSError | None]]:
 
 
 def is_notebook(path: Path) -> bool:
-    """Whether it is to be read, or to be told about: macOS puts a `._` shadow beside each file of an archive."""
+    """Whether the name is a notebook's. macOS archives hold a `._` copy of each file, which is none."""
     return path.name.lower().endswith(ENDING) and not path.name.startswith("._")
 
 
@@ -72,24 +73,24 @@ _MAY_HOLD_NOTEBOOKS = re.compile(r"\.ipynb\W|\.(zip|tar|t?gz|tgz|bz2|xz|zst|7z|r
 
 
 def may_hold_notebooks(path: Path) -> bool:
-    """Whether its name says that it was handed in as a notebook, or with notebooks in it, and cannot be read."""
+    """Whether the name is that of a misnamed notebook or of an archive."""
     return _MAY_HOLD_NOTEBOOKS.search(path.name) is not None and not path.name.startswith("._")
 
 
 def links_to_folder(path: Path) -> bool:
-    """Whether behind this link there may be notebooks, which would be missing from the report without a word."""
+    """Whether the path is a link to a folder, which may hold notebooks but is not followed."""
     return path.is_symlink() and os.path.isdir(path)
 
 
 def load(path: Path) -> dict:
-    """What a notebook's file holds. Raises Unreadable, whatever is wrong with it, and OSError."""
+    """Read a notebook. Raises Unreadable for anything that is wrong with it, and OSError."""
     return loads(_content(path))
 
 
 def loads(content: bytes) -> dict:
-    """The notebook that these bytes are. Raises Unreadable, whatever is wrong with it."""
+    """Parse a notebook. Raises Unreadable for anything that is wrong with it."""
     try:
-        notebook = json.loads(content)  # knows UTF-8 and UTF-16, with and without a byte order mark
+        notebook = json.loads(content)  # detects UTF-8 and UTF-16, with and without a byte order mark
     except UnicodeDecodeError:
         raise Unreadable(NOT_TEXT) from None
     except json.JSONDecodeError as error:
@@ -111,7 +112,7 @@ def _content(path: Path) -> bytes:
 
 
 def code_cells(notebook: dict) -> list[Cell]:
-    """The code cells in their order, whatever the others are. A cell without outputs has none."""
+    """The code cells in order."""
     numbered = [(n, cell) for n, cell in enumerate(notebook["cells"], 1) if isinstance(cell, dict)]
     code = [(n, cell) for n, cell in numbered if cell.get("cell_type", "code") == "code"]
     tagged = any(map(_tags, (cell for _, cell in code)))
@@ -130,7 +131,7 @@ def code_cells(notebook: dict) -> list[Cell]:
 
 
 def markdown_texts(notebook: dict) -> list[str]:
-    """The Markdown cells' texts in their order."""
+    """The texts of the Markdown cells in order."""
     cells = (cell for cell in notebook["cells"] if isinstance(cell, dict))
     return [_source_text(cell.get("source")) for cell in cells if cell.get("cell_type") == "markdown"]
 

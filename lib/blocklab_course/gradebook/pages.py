@@ -1,4 +1,4 @@
-"""The class report as a page and as a table for spreadsheets."""
+"""The class report as an HTML page and as CSV."""
 
 import csv
 import io
@@ -13,28 +13,28 @@ from .collect import Report, lesson_number
 from .grades import NOT_BEGUN, SOLVED, UNKNOWN
 from .sanitize import sanitize, spreadsheet_cell
 
-TITLE = Text(en="Exercises of the class", zh="全班练习情况")
+TITLE = Text(en="Class report", zh="全班练习情况")
 STUDENT = Text(en="student", zh="学生")
-SHARED = Text(en="What the class shares", zh="全班常见的错误")
-ALONE = Text(en="Mistakes of one student each: {count}", zh="只有一名学生犯的错误：{count} 个")
-CLAIMED = Text(en="Student by student, as their files claim", zh="每名学生的情况（取自学生的文件）")
-RAN = Text(en="Student by student", zh="每名学生的情况")
-FAULTS = Text(en="What could not be read or run", zh="无法读取或运行的内容")
+COMMON_MISTAKES = Text(en="Common mistakes", zh="全班常见的错误")
+SINGLE_MISTAKES = Text(en="Mistakes made by only one student: {count}", zh="只有一名学生犯的错误：{count} 个")
+CLAIMED = Text(en="By student, according to their files", zh="每名学生的情况（取自学生的文件）")
+RAN = Text(en="By student", zh="每名学生的情况")
+PROBLEMS = Text(en="Not read or not run", zh="无法读取或运行的内容")
 REMARKS = Text(en="Remarks", zh="备注")
 ALL_CLAIMED = Text(
-    en="Nothing ran for this report: each verdict is what the student's file claims, and a file can be edited. With "
-    "`--run`, the notebooks run here.",
+    en="No code was run for this report: the verdicts come from the students' files, which can be edited. Add `--run` "
+    "to run the notebooks here.",
     zh="这份报告没有运行任何代码：结论都取自学生的文件，而文件是可以改动的。加上 `--run`，就会在这里运行笔记本。",
 )
 SOME_CLAIMED = Text(
-    en="The notebooks ran here. A verdict in parentheses did not come from that: it is only what the student's file "
-    "claims, and a file can be edited.",
+    en="The notebooks were run here. A verdict in parentheses does not come from the run but from the student's file, "
+    "which can be edited.",
     zh="笔记本在这里运行过。带括号的结论不是运行得到的，只是学生文件里的记录，而文件是可以改动的。",
 )
 LEGEND = {
     SOLVED: Text(en="solved", zh="已完成"),
-    "1": Text(en="a mistake, by its number in the list above", zh="错误，数字是上面列表中的编号"),
-    UNKNOWN: Text(en="a mistake that no table knows", zh="检查器不认识的错误"),
+    "1": Text(en="a mistake, numbered as in the list above", zh="错误，数字是上面列表中的编号"),
+    UNKNOWN: Text(en="an unknown mistake", zh="检查器不认识的错误"),
     NOT_BEGUN: Text(en="not begun", zh="还没写"),
     "": Text(en="empty: no check was run", zh="空白：没有运行检查"),
 }
@@ -42,27 +42,27 @@ COUNT = Text(en="{count} of {total}", zh="{count}/{total}")
 
 
 def render_csv(report: Report) -> str:
-    """The table, students by exercises. A verdict in parentheses is claimed where others ran."""
+    """The table, students by exercises, with claimed verdicts in parentheses if the notebooks were run."""
     text = io.StringIO()
     rows = [[str(STUDENT), *report.exercises]]
     for student, row in report.cells.items():
-        marks = (_claim(report, student, name, row.get(name, "")) for name in report.exercises)
-        rows.append([student, *marks])
-    writer = csv.writer(text, quoting=csv.QUOTE_ALL)  # a spreadsheet may part at semicolons, too
+        grades = (_grade_or_claim(report, student, name, row.get(name, "")) for name in report.exercises)
+        rows.append([student, *grades])
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL)  # some spreadsheets also split at semicolons
     writer.writerows([spreadsheet_cell(cell) for cell in row] for row in rows)
     return text.getvalue()
 
 
 def render_html(report: Report) -> str:
-    """One page: what the class shares, each mistake with its hint, then the table, then what could not be read."""
-    numbers = {(exercise, mistake): number for number, (exercise, mistake, _) in enumerate(report.shared(), 1)}
+    """The page: common mistakes with their hints, the table, and what could not be read."""
+    numbers = {(exercise, mistake): number for number, (exercise, mistake, _) in enumerate(report.common_mistakes(), 1)}
     source, heading = (ALL_CLAIMED, CLAIMED) if report.ran is None else (SOME_CLAIMED, RAN)
-    parts = [f"<h1>{TITLE}</h1><p>{to_html(str(source))}</p>", _mistakes(report)]
+    parts = [f"<h1>{TITLE}</h1><p>{to_html(str(source))}</p>", _mistake_list(report)]
     if report.cells:
         parts += [f"<h2>{heading}</h2>", _legend(bool(numbers)), _table(report, numbers)]
     parts += [
         _notes(REMARKS, report.remarks),
-        _notes(FAULTS, report.told_faults),
+        _notes(PROBLEMS, report.problem_lines),
     ]
     return (
         f'<!doctype html><html lang="{get_language()}"><meta charset="utf-8"><title>{TITLE}</title>'
@@ -70,14 +70,14 @@ def render_html(report: Report) -> str:
     )
 
 
-def _mistakes(report: Report) -> str:
-    """The numbered list: what several students did, then, folded, the rest."""
-    items = [_item(*entry, len(report.cells)) for entry in report.shared()]
-    several = sum(count > 1 for _, _, count in report.shared())
+def _mistake_list(report: Report) -> str:
+    """The numbered list of mistakes: those of several students, then, folded, the others."""
+    items = [_item(*entry, len(report.cells)) for entry in report.common_mistakes()]
+    several = sum(count > 1 for _, _, count in report.common_mistakes())
     shared, alone = items[:several], items[several:]
-    summary = f"<summary>{ALONE.format(count=len(alone))}</summary>"
+    summary = f"<summary>{SINGLE_MISTAKES.format(count=len(alone))}</summary>"
     parts = [
-        (shared, f"<h2>{SHARED}</h2><ol>{''.join(shared)}</ol>"),
+        (shared, f"<h2>{COMMON_MISTAKES}</h2><ol>{''.join(shared)}</ol>"),
         (alone, f'<details>{summary}<ol start="{several + 1}">{"".join(alone)}</ol></details>'),
     ]
     return "".join(part for there, part in parts if there)
@@ -109,22 +109,24 @@ def _row(report: Report, student: str, numbers: dict[tuple[str, str], int]) -> s
     return f'<tr><th scope="row">{_escape(student)}</th>{cells}</tr>'
 
 
-def _cell(report: Report, student: str, exercise: str, mark: str, numbers: dict[tuple[str, str], int]) -> str:
-    if mark in ("", SOLVED, NOT_BEGUN):
-        kind = "solved" if mark == SOLVED else "open"
-        return f'<td class="{kind}">{_claim(report, student, exercise, mark)}</td>'
-    several = dict.fromkeys(mark.split("+"))
+def _cell(report: Report, student: str, exercise: str, grade: str, numbers: dict[tuple[str, str], int]) -> str:
+    if grade in ("", SOLVED, NOT_BEGUN):
+        kind = "solved" if grade == SOLVED else "open"
+        return f'<td class="{kind}">{_grade_or_claim(report, student, exercise, grade)}</td>'
+    several = dict.fromkeys(grade.split("+"))
     names = (UNKNOWN if mistake == UNKNOWN else str(numbers[exercise, mistake]) for mistake in several)
-    shown = _claim(report, student, exercise, "+".join(names))
-    return f'<td class="wrong" title="{_escape(mark)}">{shown}</td>'
+    shown = _grade_or_claim(report, student, exercise, "+".join(names))
+    return f'<td class="wrong" title="{_escape(grade)}">{shown}</td>'
 
 
-def _claim(report: Report, student: str, exercise: str, mark: str) -> str:
-    return f"({mark})" if mark and report.claimed(student, exercise) else mark
+def _grade_or_claim(report: Report, student: str, exercise: str, grade: str) -> str:
+    return f"({grade})" if grade and report.is_claimed(student, exercise) else grade
 
 
 def _legend(mistakes: bool) -> str:
-    shown = (f"{mark} {meaning}".strip() for mark, meaning in LEGEND.items() if mistakes or mark not in ("1", UNKNOWN))
+    shown = (
+        f"{grade} {meaning}".strip() for grade, meaning in LEGEND.items() if mistakes or grade not in ("1", UNKNOWN)
+    )
     return f"<p>{' · '.join(shown)}</p>"
 
 

@@ -1,7 +1,7 @@
-"""Run students' notebooks, each in a process of its own, so that verdicts are there even where none were saved.
+"""Run students' notebooks, each in its own process, to get verdicts that their files don't hold.
 
-Only the code travels: the cells are taken from the students' folder, and run where a copy of that folder lies. What
-comes back are the verdicts, one by one, so that those of a notebook that never ends are kept.
+Cells run in a copy of the students' folder. Verdicts come back one at a time, so that a notebook that never ends keeps
+those it has reached.
 """
 
 import ctypes
@@ -29,37 +29,37 @@ from .grades import Grades
 from .notebook_process import JOB, RESULTS
 from .notebooks import MAX_BYTES, Cell, walk
 
-CELL_TIMEOUT_DIVISOR = 5  # a cell is interrupted after a fifth of that, and the next one goes on
-MAX_DEPTH = 50  # folders in folders that are copied
-TIMEOUT_MISTAKES = ("stopped", "interrupted")  # what a check says that was running when its cell was stopped
-MAX_KILL_ROUNDS = 50  # of ending what a notebook started
+CELL_TIMEOUT_DIVISOR = 5  # interrupt a cell after a fifth of the time limit and go on with the next one
+MAX_DEPTH = 50  # of folders to copy
+TIMEOUT_MISTAKES = ("stopped", "interrupted")  # from checks that were running when their cell was stopped
+MAX_KILL_ROUNDS = 50  # attempts to kill what a notebook started
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
-RUN_ID = "blocklab_REPORT_RUN"  # in the environment of all that a notebook starts, so that it can be ended
+RUN_ID = "blocklab_REPORT_RUN"  # an environment variable that marks all processes of a notebook
 
-TOO_LONG = Text(en="stopped while running, after {seconds:g} s", zh="运行了 {seconds:g} 秒还没有结束，已停止")
+TOO_LONG = Text(en="stopped after running for {seconds:g} s", zh="运行了 {seconds:g} 秒还没有结束，已停止")
 CELL_TOO_LONG = Text(
     en="cell {cell} stopped after {seconds:g} s", zh="第 {cell} 个单元格运行了 {seconds:g} 秒还没有结束，已停止"
 )
-DIED = Text(en="its kernel died while running", zh="运行时内核意外退出")
+DIED = Text(en="its Jupyter kernel died", zh="运行时内核意外退出")
 NOT_RUN = Text(en="could not be run: {why}", zh="无法运行：{why}")
 
 
 @contextmanager
 def notebook_runner(folder: Path, seconds: float) -> Iterator[RunNotebook]:
-    """What runs a notebook of a folder, for at most so many seconds, and gives the marks that it earned."""
-    # Hidden, should it lie in the folder itself; and the same from every folder, whatever TMPDIR says.
+    """A function that runs a notebook of the folder with a time limit and returns its grades."""
+    # A hidden name, in case TMPDIR is inside the folder; absolute, in case TMPDIR is relative.
     scratch = Path(tempfile.mkdtemp(prefix=".blocklab-")).absolute()
     try:
         _copy(folder, scratch / "class")
         with _adopt_orphans():
             yield lambda inside, cells: _run(scratch, inside, cells, seconds)
     finally:
-        with suppress(RecursionError):  # whatever was put there
+        with suppress(RecursionError):  # nested too deeply
             shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _copy(folder: Path, copy: Path) -> None:
-    """The regular files of a folder, which notebooks may read; what cannot be copied is not there."""
+    """Copy the regular files, which the notebooks may read, as far as possible."""
     for path, _ in walk(folder):
         inside = path.relative_to(folder)
         with suppress(OSError):
@@ -70,37 +70,37 @@ def _copy(folder: Path, copy: Path) -> None:
 
 
 def _run(scratch: Path, inside: Path, cells: list[Cell], seconds: float) -> Grades:
-    """The marks of one notebook. A solution of the lesson runs too, but is not the student's."""
-    marks, fault = Grades(), str(DIED)
+    """Run one notebook, the lesson's solutions included, and return the student's grades."""
+    grades, problem = Grades(), str(DIED)
     try:
         own = Path(tempfile.mkdtemp(dir=scratch))
-        own.joinpath(JOB).write_text(json.dumps({"kind": MIME, "sources": list(map(_encodable_source, cells))}))
+        own.joinpath(JOB).write_text(json.dumps({"mime_type": MIME, "sources": list(map(_encodable_source, cells))}))
         here = (scratch / "class" / inside).parent
-        here.mkdir(parents=True, exist_ok=True)  # a notebook that ran before may have moved it
+        here.mkdir(parents=True, exist_ok=True)  # an earlier notebook may have moved it
         try:
             _run_in_process(own, here, seconds)
         except subprocess.TimeoutExpired:
-            fault = TOO_LONG.format(seconds=seconds)
+            problem = TOO_LONG.format(seconds=seconds)
         stopped: set[int] = set()
-        for word, *answer in _read_results(own / RESULTS):
+        for word, *fields in _read_results(own / RESULTS):
             if word == "ended":
-                fault = NOT_RUN.format(why=answer[0]) if answer[0] else ""
-            elif word == "stopped" and answer[0] not in stopped:
-                stopped.add(answer[0])
-                marks.complain(CELL_TOO_LONG.format(cell=cells[answer[0]].number, seconds=_cell_timeout(seconds)))
-            elif word == "shown" and not (answer[0] in stopped and answer[1].get("mistake") in TIMEOUT_MISTAKES):
-                marks.add(cells[answer[0]], answer[1])
+                problem = NOT_RUN.format(why=fields[0]) if fields[0] else ""
+            elif word == "stopped" and fields[0] not in stopped:
+                stopped.add(fields[0])
+                grades.add_problem(CELL_TOO_LONG.format(cell=cells[fields[0]].number, seconds=_cell_timeout(seconds)))
+            elif word == "shown" and not (fields[0] in stopped and fields[1].get("mistake") in TIMEOUT_MISTAKES):
+                grades.add(cells[fields[0]], fields[1])
     except OSError as error:
-        fault = NOT_RUN.format(why=why_not_opened(error))
+        problem = NOT_RUN.format(why=why_not_opened(error))
     except (ValueError, TypeError, LookupError, AttributeError, Unreadable):
-        pass  # the answers end in half a line, or the notebook wrote there too: the fault says so
-    if fault:
-        marks.complain(fault)
-    return marks
+        pass  # the file is cut off or was changed by the notebook; the problem below says so
+    if problem:
+        grades.add_problem(problem)
+    return grades
 
 
 def _encodable_source(cell: Cell) -> str:
-    """A cell's source without lone halves of surrogate pairs, which end a kernel."""
+    """The source without lone surrogates, which kill a kernel."""
     return cell.source.encode("utf-8", "replace").decode()
 
 
@@ -113,14 +113,14 @@ def _cell_timeout(seconds: float) -> int:
 
 
 def _run_in_process(own: Path, here: Path, seconds: float) -> None:
-    """Run what is ordered in `own`; whatever it starts ends with it. Raises TimeoutExpired and OSError."""
+    """Run the job in folder `own`, then kill all that it started. Raises TimeoutExpired and OSError."""
     others = set(psutil.Process().children(recursive=True))
-    ticket = uuid.uuid4().hex
+    run_id = uuid.uuid4().hex
     try:
         subprocess.run(
             [sys.executable, "-P", notebook_process.__file__, str(own), str(_cell_timeout(seconds))],
             cwd=here,
-            env=os.environ | {RUN_ID: ticket, "IPYTHONDIR": str(own), "JUPYTER_RUNTIME_DIR": str(own)},
+            env=os.environ | {RUN_ID: run_id, "IPYTHONDIR": str(own), "JUPYTER_RUNTIME_DIR": str(own)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -128,8 +128,8 @@ def _run_in_process(own: Path, here: Path, seconds: float) -> None:
             timeout=seconds,
         )
     finally:
-        for _ in range(MAX_KILL_ROUNDS):  # it may start more meanwhile
-            family = _started_processes(ticket, others)
+        for _ in range(MAX_KILL_ROUNDS):  # more may start meanwhile
+            family = _started_processes(run_id, others)
             for member in family:
                 with suppress(psutil.Error):
                     member.kill()
@@ -138,19 +138,19 @@ def _run_in_process(own: Path, here: Path, seconds: float) -> None:
             psutil.wait_procs(family, timeout=0.2)
 
 
-def _started_processes(ticket: str, others: set[psutil.Process]) -> set[psutil.Process]:
-    """All that a notebook started: what descends from here and was not there before, and what carries its ticket."""
+def _started_processes(run_id: str, others: set[psutil.Process]) -> set[psutil.Process]:
+    """All processes that a notebook started: new descendants of this process, and those with its run id."""
     family = set(psutil.Process().children(recursive=True)) - others
     for process in psutil.process_iter():
-        with suppress(psutil.Error):  # ended meanwhile, or another user's
-            if process.environ().get(RUN_ID) == ticket:
+        with suppress(psutil.Error):  # has ended, or belongs to another user
+            if process.environ().get(RUN_ID) == run_id:
                 family.add(process)
     return family
 
 
 @contextmanager
 def _adopt_orphans() -> Iterator[None]:
-    """Let processes whose parent has ended be children of this one, where the system can: on Linux."""
+    """On Linux, let orphaned processes become children of this one."""
     adopt = ctypes.CDLL(None).prctl if sys.platform == "linux" else lambda *_: None
     adopt(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:

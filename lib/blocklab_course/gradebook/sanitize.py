@@ -1,4 +1,4 @@
-"""Names and words of others, made safe for a terminal, a page and a spreadsheet."""
+"""Make untrusted text safe for a terminal, a page and a spreadsheet."""
 
 import unicodedata
 
@@ -7,9 +7,9 @@ _FORMULA_SIGNS = ("=", "+", "-", "@", "−")  # the last is the minus sign, U+22
 
 
 def sanitize(text: object) -> str:
-    """On one line, with escapes such as \\x1b for what is no visible character, and never endless.
+    """The text on one line, shortened, with escapes such as \\x1b for invisible characters.
 
-    These are control and formatting characters, bytes of a file name that are not UTF-8, halves of surrogate pairs.
+    These are control and formatting characters, and surrogates, also those of file names that are not UTF-8.
     """
     text = str(text)
     clipped = text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH // 2]}…{text[-MAX_LENGTH // 2 :]}"
@@ -22,9 +22,9 @@ def _visible(character: str) -> bool:
 
 
 def spreadsheet_cell(text: object) -> str:
-    """`printable`, and no formula: the apostrophe that spreadsheets take for "this is text" stands before it.
+    """`sanitize`, with an apostrophe before anything that a spreadsheet would read as a formula.
 
-    A formula may hide behind blanks and be written in full-width signs.
+    Formulas may start with blanks and use full-width signs.
     """
     shown = sanitize(text)
     begin = unicodedata.normalize("NFKC", shown).lstrip()

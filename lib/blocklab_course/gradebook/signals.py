@@ -1,4 +1,4 @@
-"""Ctrl-C, the end of a terminal, and a request to end: each ends a command the same way, and only once."""
+"""End a command the same way for Ctrl-C, a closed terminal and SIGTERM, and only once."""
 
 import signal
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal to stop, with the exit status that shells give it."""
+    """A signal to stop; `status` is the exit status that shells use for it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -17,22 +17,22 @@ class Stopped(KeyboardInterrupt):
 
 @contextmanager
 def stop_on_signal() -> Iterator[None]:
-    """Raise Stopped at the first signal, and leave the time to clean up to what it passes through.
+    """Raise Stopped at the first signal and ignore further ones, so that cleanup can finish.
 
-    A signal that was to be ignored, as under `nohup`, still is.
+    Ignored signals, as under `nohup`, stay ignored.
     """
     before = {number: signal.getsignal(number) for number in SIGNALS}
-    heeded = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    handled = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
 
     def stop(number: int, _frame: object) -> None:
-        for other in heeded:
+        for other in handled:
             signal.signal(other, signal.SIG_IGN)
         raise Stopped(number)
 
-    for number in heeded:
+    for number in handled:
         signal.signal(number, stop)
     try:
         yield
     finally:
-        for number in heeded:
+        for number in handled:
             signal.signal(number, before[number])

@@ -1,4 +1,4 @@
-"""Whose notebook is it? Students are told apart by where their notebooks lie."""
+"""Identify the student of each notebook by its location."""
 
 import itertools
 import re
@@ -12,25 +12,25 @@ from blocklab_course import i18n
 from blocklab_course.i18n import LANGUAGES, Text
 
 MAYBE_SEVERAL = Text(
-    en="Here the same exercise lies in several folders: {students} ({places}). If these are several students, add "
+    en="The same exercise is in several folders: {students} ({places}). If these are different students, add "
     "--level {level}.",
     zh="同一个练习出现在几个文件夹里：{students}（{places}）。如果这其实是几名学生，请加上 --level {level}。",
 )
 MERGED = Text(
-    en="Counted as one student each, with notebooks in several folders: {students} ({places}).",
+    en="Counted as one student each, although their notebooks are in several folders: {students} ({places}).",
     zh="下列每个名字各算一名学生，笔记本却分在几个文件夹里：{students}（{places}）。",
 )
 MAX_NAMES = 10
 
-OWN_FOLDERS = {*LANGUAGES, "my", "notebooks"}  # where the lessons lie and where `make lab` copies them
+OWN_FOLDERS = {*LANGUAGES, "my", "notebooks"}  # folders of the lessons and of the copies by `make lab`
 
-Location = tuple[str, ...]  # the folders on the way to a notebook, but for the project's own, then its file name
-ExercisesByLocation = dict[Location, set[str]]  # the exercises of the notebooks at each place
+Location = tuple[str, ...]  # the folders of a notebook, without the project's own, then its file name
+ExercisesByLocation = dict[Location, set[str]]  # the exercises of the notebooks at each location
 
 
 def location(inside: Path) -> Location:
-    """Where a notebook lies in the class's folder. In a student's folder the project's own ones make no difference."""
-    *folders, name = (unicodedata.normalize("NFC", part) for part in inside.parts)  # a Mac takes letters apart
+    """The location of a notebook in the class's folder, without the project's own folders."""
+    *folders, name = (unicodedata.normalize("NFC", part) for part in inside.parts)  # macOS may decompose characters
     return (*folders[:1], *(folder for folder in folders[1:] if folder not in OWN_FOLDERS), name)
 
 
@@ -39,9 +39,9 @@ def identify_students(
 ) -> tuple[dict[Location, str], list[str], int]:
     """The student of every notebook, remarks on where that may be wrong, and the level of the students' names.
 
-    With a level, 1 being directly in the class's folder, the student is the name at that level, wherever it lies.
-    Without one, it is the first level at which the notebooks' folders differ; one deeper where these are sections,
-    each with folders of its own that hold the same exercises.
+    With a level, where 1 is directly in the class's folder, the student is the name at that level. Without one, it is
+    the first level at which the notebooks' folders differ, or one deeper if these folders are sections, each of which
+    has its own folders with the same exercises.
     """
     if level is None:
         start, level = _levels(tried)
@@ -52,23 +52,23 @@ def identify_students(
 
 
 def _levels(tried: ExercisesByLocation) -> tuple[int, int]:
-    """The first level of a student's name, and the last one."""
+    """The first and the last level of a student's name."""
     folders = {where[:-1] for where in tried}
     alike = _common_prefix_length(folders)
     start = level = max(1, alike if any(len(folder) == alike for folder in folders) else alike + 1)
     while _are_sections(groups := _groups(tried, itemgetter(slice(level))), level):
         level += 1
-        start += len(groups) == 1  # the folder of the whole class
+        start += len(groups) == 1  # skip the folder of the whole class
     return start, level
 
 
 def _common_prefix_length(places: Iterable[Location]) -> int:
-    """How many names, from the first one on, all places share."""
+    """The number of leading names that all locations share."""
     return sum(1 for _ in itertools.takewhile(lambda names: len(set(names)) == 1, zip(*places, strict=False)))
 
 
 def _are_sections(groups: dict[object, ExercisesByLocation], level: int) -> bool:
-    """Whether all folders at a level hold several people: what is in them has names that occur in one of them alone."""
+    """Whether each folder at a level holds several students: no name in them occurs in two of them."""
     inside = Counter(name for group in groups.values() for name in {where[level : level + 1] for where in group})
     return max(inside.values(), default=0) == 1 and all(map(_conflicting, groups.values()))
 
@@ -81,7 +81,7 @@ def _groups(tried: ExercisesByLocation, key: Callable[[Location], object]) -> di
 
 
 def _conflicting(group: ExercisesByLocation) -> set[Location]:
-    """Notebooks of a group that hold the same exercise and are no copies of each other, for all one can see."""
+    """Notebooks of a group that hold the same exercise and don't seem to be copies of each other."""
     holders = defaultdict(list)
     for where, exercises in group.items():
         for exercise in exercises:
@@ -94,11 +94,11 @@ def _conflicting(group: ExercisesByLocation) -> set[Location]:
     return set()
 
 
-_LESSON = re.compile(r"\d\d(?!\d)")  # how the lessons' names begin
+_LESSON = re.compile(r"\d\d(?!\d)")  # the start of a lesson's name
 
 
 def _may_be_one_students(first: Location, other: Location) -> bool:
-    """Whether one's folder lies in the other's and, side by side, whether the names are a lesson's or a copy's."""
+    """Whether two notebooks may be one student's: one is in a subfolder, a copy or another lesson."""
     if other[: len(first) - 1] != first[:-1]:
         return False
     if len(first) < len(other):
@@ -107,7 +107,7 @@ def _may_be_one_students(first: Location, other: Location) -> bool:
 
 
 def _names(paths: dict[Location, Location], level: int) -> dict[Location, str]:
-    """The student's name for every notebook: a file's without its ending, unless somebody else has that name."""
+    """The student's name for every notebook; file names lose their suffix where that is unambiguous."""
     short = {
         path: "/".join((*path[:-1], _display_name(path[-1], level >= len(where)))) for where, path in paths.items()
     }
@@ -120,7 +120,7 @@ def _display_name(last: str, is_file: bool) -> str:
 
 
 def _ambiguity_remarks(groups: dict[str, ExercisesByLocation]) -> list[str]:
-    """A remark on those who may be several students."""
+    """A remark on names that may be several students."""
     apart = {student: places for student, group in groups.items() if (places := _conflicting(group))}
     if not apart:
         return []
@@ -132,7 +132,7 @@ def _ambiguity_remarks(groups: dict[str, ExercisesByLocation]) -> list[str]:
 
 
 def _merge_remarks(groups: dict[str, ExercisesByLocation], level: int) -> list[str]:
-    """A remark on those who are one student, by their name alone."""
+    """A remark on notebooks in several folders that were merged because of their name."""
     origins = {student: paths for student, group in groups.items() if len(paths := _path_prefixes(group, level)) > 1}
     return (
         [MERGED.format(students=join_names(origins), places=join_names(next(iter(origins.values()))))]

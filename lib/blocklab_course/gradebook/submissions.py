@@ -1,4 +1,4 @@
-"""What a cell hands in, told from its source alone: a lesson's own solution, or its starting code as it came."""
+"""What a cell submits, according to its source: starter code, the lesson's solution, or the student's own work."""
 
 import ast
 import re
@@ -6,35 +6,35 @@ import warnings
 
 from blocklab_course.lessons.catalog import LESSONS
 
-CHECK_FUNCTIONS = {"check": "", "catch": "catch_"}  # and what stands before the name of its exercise
-MAX_SOURCE_LENGTH = 100_000  # characters that are taken apart; the longest cell of a lesson has a twentieth of it
+CHECK_FUNCTIONS = {"check": "", "catch": "catch_"}  # and the prefix of its exercises
+MAX_SOURCE_LENGTH = 100_000  # characters to parse; twenty times the longest cell of a lesson
 
-# Code to complete or to repair, of which a check says more than that it is not written yet.
+# Code to complete or to repair, for which a check reports more than that it is not written yet.
 STARTER_CODE = {exercise: code for lesson in LESSONS for exercise, code in lesson.starter_code.items()}
 
 
 def is_starter_code(exercise: str, source: str) -> bool:
-    """Whether a cell is the lesson's starting code, comments and blank lines aside."""
+    """Whether a cell is the lesson's starter code, ignoring comments and blank lines."""
     start = STARTER_CODE.get(exercise)
     tree = parse_or_none(source) if start else None
     return tree is not None and ast.dump(tree) == ast.dump(ast.parse(start))
 
 
 def submitted_solutions(source: str) -> frozenset[str]:
-    """The exercises for which a cell hands in the lesson's solution: `check("swish", solved_swish)`.
+    """The exercises for which a cell submits the lesson's solution, as in `check("swish", solved_swish)`.
 
-    What follows the prefix is a part of the exercise's name; `solved_mine` is a student's own. Comments say nothing.
+    The lessons' solutions are named `solved_` and a part of the exercise's name; `solved_mine` is a student's own.
     """
     return frozenset(exercise for exercise, name in _submissions(source) if _is_lesson_solution(exercise, name))
 
 
 def submitted_exercises(source: str) -> frozenset[str]:
-    """The exercises for which a cell hands anything to `check` or `catch`. Comments say nothing."""
+    """The exercises for which a cell calls `check` or `catch`, ignoring comments."""
     return frozenset(exercise for exercise, _ in _submissions(source))
 
 
 def _submissions(source: str) -> list[tuple[str, str]]:
-    """The exercise of each call of `check` or `catch`, and the name of what is handed to it, if it has one."""
+    """The exercise of each call of `check` or `catch`, and the name of its argument, if it has one."""
     if not any(called in source for called in CHECK_FUNCTIONS):
         return []
     tree = parse_or_none(source)
@@ -58,17 +58,19 @@ def _exercise_and_name(call: ast.Call) -> tuple[str, str] | None:
 
 
 _SOLVED = re.compile(r"solved_(\w+)|Solved([A-Z]\w*)")
-_CALL = re.compile(r"""^[^#\n]*?\b(check|catch)\(["'](\w+)["'](?:, ?(\w+))?""", re.MULTILINE)  # in no Python
+_CALL = re.compile(
+    r"""^[^#\n]*?\b(check|catch)\(["'](\w+)["'](?:, ?(\w+))?""", re.MULTILINE
+)  # for cells that are not pure Python
 
 
 def _is_lesson_solution(exercise: str, name: str) -> bool:
-    """Whether the name is the prefix and a part of the exercise's name, as `solved_gemma` or `SolvedBatchNorm`."""
+    """Whether the name is `solved_` or `Solved` and a part of the exercise's name, as in `solved_gemma`."""
     solved = _SOLVED.fullmatch(name)
     return solved is not None and "".join(solved.groups("")).lower().replace("_", "") in exercise.replace("_", "")
 
 
 def parse_or_none(source: str) -> ast.Module | None:
-    """The source as Python, or None: it may hold commands of the notebook, or anything at all."""
+    """Parse the source, or return None: it may hold IPython commands, or anything else."""
     if len(source) > MAX_SOURCE_LENGTH:
         return None
     try:

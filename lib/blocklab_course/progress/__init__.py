@@ -1,4 +1,4 @@
-"""How far a learner has come: `progress_page()` in lesson 00, or `python -m blocklab_course.progress` in a terminal."""
+"""A learner's progress: `progress_page()` in lesson 00, or `python -m blocklab_course.progress` in a terminal."""
 
 from blocklab_course.workspace.folder import workspace_folder
 
@@ -9,9 +9,9 @@ __all__ = ["progress_page"]
 
 
 def progress_page() -> ProgressPage:
-    """What the learner's own folder tells: exercises passed, guesses, kept blocks, mistakes to look at again.
+    """The progress recorded in the learner's folder, and five questions from lessons already completed.
 
-    And five questions from lessons already done. Outside of a learner's folder the page says how it will fill.
+    Outside of a learner's folder, the page explains what it will show.
     """
     folder = workspace_folder()
     return ProgressPage(folder and collect(folder))

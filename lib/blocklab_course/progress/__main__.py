@@ -12,13 +12,13 @@ from .collect import collect
 from .page import ProgressPage
 
 NO_FOLDER = Text(
-    en="progress wants the folder `my` with your copies of the lessons, and there is none in {folder}",
+    en="expected a folder `my` with your copies of the lessons in {folder}",
     zh="progress 需要装有课程副本的文件夹 `my`，而 {folder} 里没有",
 )
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m blocklab_course.progress", description="How far you have come.")
+    parser = argparse.ArgumentParser(prog="python -m blocklab_course.progress", description="Show your progress.")
     parser.add_argument("folder", type=Path, nargs="?", help="your copies of the lessons (default: my/ here)")
     parser.add_argument("--language", choices=i18n.LANGUAGES, default="en")
     options = parser.parse_args(arguments)
@@ -32,6 +32,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # None where a shell closed it
-        stream.reconfigure(errors="backslashreplace")  # a terminal may lack letters that names have
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None if the shell closed it
+        stream.reconfigure(errors="backslashreplace")  # the terminal may not support all characters
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""The progress page, as text and as HTML, in the reader's language."""
+"""The progress page as text and as HTML."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -18,32 +18,33 @@ from .questions import Question
 
 TITLE = Text(en="Your progress", zh="你的进度")
 EMPTY = Text(
-    en="This page fills up once you work in a copy of your own: `make lab` opens one, and on Colab “Copy to Drive” "
-    "makes one. It then shows the exercises passed, the guesses that were right, the blocks kept, the mistakes to look "
-    "at again, and five questions from lessons that you have done.",
+    en="This page fills up once you work in your own copy: `make lab` opens one, and on Colab “Copy to Drive” makes "
+    "one. It then shows the exercises you have passed, your predictions, your saved solutions, mistakes to review, and "
+    "five questions from lessons that you have done.",
     zh="用自己的副本来学，这里才会有内容：在本机用 `make lab` 打开，在 Colab 上先点“复制到云端硬盘”。"
     "到时候，这一页会列出：通过的练习、猜对的次数、保存的代码块、值得再看一看的错误，还会从学过的课里抽出五个问题。",
 )
 SAVED = Text(
-    en="Read from the notebooks in `{folder}/` as they were saved last; nothing leaves this machine.",
+    en="Read from the notebooks in `{folder}/` as last saved; nothing leaves this machine.",
     zh="内容取自 `{folder}/` 里的笔记本，以最近一次保存的为准，不会离开这台机器。",
 )
 COLAB = Text(
-    en="On Colab your notebooks lie in your Drive, where this page does not look: it counts guesses and kept blocks.",
+    en="On Colab your notebooks are in your Drive, which this page does not read: it only counts predictions and saved "
+    "solutions.",
     zh="在 Colab 上，你的笔记本存放在云端硬盘里，这一页不会去读，所以只统计猜测和保存的代码块。",
 )
 PASSED = Text(en="Exercises passed: {count} of {total}", zh="通过的练习：{count}/{total}")
-PREDICTIONS = Text(en="Guesses made: {count}; right: {right}", zh="猜过的问题：{count} 个；猜对：{right} 个")
-SAVED_SOLUTIONS = Text(en="Blocks kept: {count} of {total}", zh="保存的代码块：{count}/{total}")
+PREDICTIONS = Text(en="Predictions: {count}; right: {right}", zh="猜过的问题：{count} 个；猜对：{right} 个")
+SAVED_SOLUTIONS = Text(en="Saved solutions: {count} of {total}", zh="保存的代码块：{count}/{total}")
 WITH_NAMES = Text(en="{what} ({names})", zh="{what}（{names}）")
-REVIEW = Text(en="To look at again", zh="值得再看一看")
+REVIEW = Text(en="To review", zh="值得再看一看")
 QUESTIONS = Text(en="Questions from lessons that you have done", zh="从学过的课里抽出的问题")
 ANSWERS = Text(en="Answers", zh="答案")
 ANSWER = Text(en="Answer", zh="答案")
 NOT_COUNTED = Text(en="Not counted", zh="没有计入")
-LABELED = Text(en="{what}: {told}", zh="{what}：{told}")
+LABELED = Text(en="{label}: {text}", zh="{label}：{text}")
 MORE = Text(en="more of this kind: {count}", zh="类似的还有 {count} 个")
-MAX_NAMED = 10  # files that are not counted
+MAX_NAMED = 10  # of the files that are not counted
 MAX_LENGTH = 2_000  # characters of a question or an answer
 
 STATES = {
@@ -53,11 +54,11 @@ STATES = {
 }
 WRONG_SINCE = Text(en="{state}; the last attempt: {mistake}", zh="{state}；最近一次：{mistake}")
 _FORMULA = re.compile(r"(\$[^$\n]+\$)")
-_LINK = re.compile(r"`[^`\n]+`|\$[^$\n]+\$|\[(?P<words>[^\]\n]+)\]\([^)\n]*\)")  # and none in code or formulas
+_LINK = re.compile(r"`[^`\n]+`|\$[^$\n]+\$|\[(?P<words>[^\]\n]+)\]\([^)\n]*\)")  # but not in code or formulas
 
 
 class ProgressPage:
-    """What is shown of a Progress; without one, how the page will fill."""
+    """Shows a Progress or, without one, what the page will show."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
@@ -73,21 +74,21 @@ class ProgressPage:
             yield to_text(str(EMPTY))
             return
         yield "\n".join(_counts(self._progress))
-        begun = [LABELED.format(what=lesson.name, told=states) for lesson, states in _lessons(self._progress)]
+        begun = [LABELED.format(label=lesson.name, text=states) for lesson, states in _lessons(self._progress)]
         yield from filter(None, ["\n".join(begun)])
         yield from _text_section(
             REVIEW,
-            [LABELED.format(what=mistake, told=place) for mistake, place, _ in _mistakes_to_review(self._progress)],
+            [LABELED.format(label=mistake, text=place) for mistake, place, _ in _mistakes_to_review(self._progress)],
         )
         drawn = list(enumerate(self._progress.questions, 1))
-        asked = [LABELED.format(what=f"{n}. {lesson.name}", told=_text(one.asked)) for n, (lesson, one) in drawn]
+        asked = [LABELED.format(label=f"{n}. {lesson.name}", text=_text(one.asked)) for n, (lesson, one) in drawn]
         yield from _text_section(QUESTIONS, asked)
         yield from _text_section(ANSWERS, [f"{n}. {_text(one.answer)}" for n, (_, one) in drawn])
         yield from _text_section(NOT_COUNTED, _not_counted(self._progress))
         yield to_text(_source())
 
     def html(self) -> str:
-        """The same for a notebook. Colours come from the page, and nothing is told by colour."""
+        """The same as HTML, without colours of its own."""
         return f'<div class="blocklab-progress"><p><strong>{TITLE}</strong></p>{"".join(self._as_html())}</div>'
 
     def _as_html(self) -> Iterator[str]:
@@ -95,12 +96,12 @@ class ProgressPage:
             yield f"<p>{to_html(str(EMPTY))}</p>"
             return
         yield _list(escape(line) for line in _counts(self._progress))
-        yield html_table((_link(lesson.name), escape(states)) for lesson, states in _lessons(self._progress))
-        again = [
-            LABELED.format(what=escape(mistake), told=_link(place, target))
+        yield table((_link(lesson.name), escape(states)) for lesson, states in _lessons(self._progress))
+        review = [
+            LABELED.format(label=escape(mistake), text=_link(place, target))
             for mistake, place, target in _mistakes_to_review(self._progress)
         ]
-        yield from _html_section(REVIEW, again)
+        yield from _html_section(REVIEW, review)
         yield from _html_section(QUESTIONS, [_question_html(*drawn) for drawn in self._progress.questions], "ol")
         yield from _html_section(NOT_COUNTED, [escape(line) for line in _not_counted(self._progress)])
         yield f"<p>{to_html(_source())}</p>"
@@ -109,20 +110,20 @@ class ProgressPage:
         return {"text/plain": str(self), "text/html": self.html()}
 
 
-# What is said
+# Content
 
 
 def _counts(progress: Progress) -> list[str]:
-    kept = SAVED_SOLUTIONS.format(count=len(progress.blocks), total=len(BLOCKS))
+    saved = SAVED_SOLUTIONS.format(count=len(progress.solutions), total=len(BLOCKS))
     return [
         PASSED.format(count=progress.passed, total=len(EXERCISES)),
-        PREDICTIONS.format(count=progress.guessed, right=progress.guessed_right),
-        WITH_NAMES.format(what=kept, names=join_words(progress.blocks)) if progress.blocks else kept,
+        PREDICTIONS.format(count=progress.predictions, right=progress.right_predictions),
+        WITH_NAMES.format(what=saved, names=join_words(progress.solutions)) if progress.solutions else saved,
     ]
 
 
 def _lessons(progress: Progress) -> Iterator[tuple[Lesson, str]]:
-    """The lessons that are begun, each with the state of its exercises."""
+    """The lessons with at least one attempt, each with the state of its exercises."""
     for lesson in LESSONS:
         attempts = {name: progress.attempts.get(name, Attempts()) for name in lesson.exercises}
         if any(one.best != NOT_BEGUN for one in attempts.values()):
@@ -136,12 +137,12 @@ def _state(attempts: Attempts) -> str:
     return _grade_text(attempts.last if attempts.mistake else attempts.best)
 
 
-def _grade_text(mark: str) -> str:
-    return str(STATES.get(mark, mark))
+def _grade_text(grade: str) -> str:
+    return str(STATES.get(grade, grade))
 
 
 def _mistakes_to_review(progress: Progress) -> Iterator[tuple[str, str, str]]:
-    """The mistakes that stand, each with the lesson and section that explain it, and where that is."""
+    """The latest mistakes, each with the lesson and section that explain it, and the link target."""
     for name, attempts in progress.attempts.items():
         if attempts.mistake:
             exercise = EXERCISES[name]
@@ -151,7 +152,7 @@ def _mistakes_to_review(progress: Progress) -> Iterator[tuple[str, str, str]]:
 
 
 def _not_counted(progress: Progress) -> list[str]:
-    lines = [LABELED.format(what=sanitize(file), told=sanitize(why)) for file, why in progress.faults.items()]
+    lines = [LABELED.format(label=sanitize(file), text=sanitize(why)) for file, why in progress.problems.items()]
     more = len(lines) - MAX_NAMED
     return lines[:MAX_NAMED] + [MORE.format(count=more)] * (more > 0)
 
@@ -160,7 +161,7 @@ def _source() -> str:
     return str(COLAB) if on_colab() else SAVED.format(folder=(workspace_folder() or Path(FOLDER_NAME)).name)
 
 
-# How it is shown
+# Formatting
 
 
 def _text(markdown: str) -> str:
@@ -169,12 +170,12 @@ def _text(markdown: str) -> str:
 
 
 def _html(markdown: str) -> str:
-    """Markdown of a lesson as HTML; the notebook sets its formulas."""
+    """Markdown of a lesson as HTML; the notebook renders its formulas."""
     return _render(markdown, to_html, escape)
 
 
 def _render(markdown: str, words: Callable[[str], str], formula: Callable[[str], str]) -> str:
-    """Words and formulas, each in its way. Links are left to the lesson."""
+    """Render words and formulas, each with its function, and keep only the words of links."""
     text = _LINK.sub(lambda found: found["words"] or found[0], truncate(markdown, MAX_LENGTH))
     return "".join(formula(part) if n % 2 else words(part) for n, part in enumerate(_FORMULA.split(text)))
 
@@ -197,4 +198,4 @@ def _link(words: str, target: str | None = None) -> str:
 
 def _question_html(lesson: Lesson, question: Question) -> str:
     answer = f"<details><summary>{ANSWER}</summary><p>{_html(question.answer)}</p></details>"
-    return LABELED.format(what=_link(lesson.name), told=_html(question.asked)) + answer
+    return LABELED.format(label=_link(lesson.name), text=_html(question.asked)) + answer

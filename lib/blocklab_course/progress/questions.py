@@ -1,4 +1,4 @@
-"""The closing questions of a lesson and their answers, as they stand in its texts."""
+"""Read the closing questions of a lesson and their answers from its texts."""
 
 import re
 from collections.abc import Iterable
@@ -20,13 +20,13 @@ class Question:
 
 
 def closing_questions(texts: Iterable[str], language: str) -> list[Question]:
-    """The closing questions of a lesson, from its Markdown cells; none where it asks none."""
+    """The closing questions in the texts of a lesson."""
     found = section(texts, CLOSING[language]) or ""
     return [Question(match["asked"], match["answer"]) for match in _QUESTION.finditer(found)]
 
 
 def section(texts: Iterable[str], start: str) -> str | None:
-    """From the first line of the texts that begins like this to the next heading; None where there is none."""
+    """The text from the first line with this start to the next heading, or None."""
     for text in texts:
         if line := re.search(rf"^{re.escape(start)}", text, re.MULTILINE):
             return re.split(r"\n(?=## )", text[line.start() :])[0].strip()
