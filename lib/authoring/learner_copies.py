@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from blocklab_course.gradebook.submissions import exercises
+from blocklab_course.gradebook.submissions import submitted_exercises
 from blocklab_course.i18n import LANGUAGES, Text
 from blocklab_course.workspace.files import atomic_write
 from blocklab_course.workspace.folder import PREDICTIONS_FILE, SOLUTIONS_FOLDER
@@ -103,8 +103,8 @@ def carry_over(old: dict, new: dict) -> tuple[int, list[str]]:
     carried, left = 0, []
     for answer in _exercise_cells(old):
         cell = new_cells.get(answer.get("id"))
-        names = exercises("".join(answer["source"]))
-        if cell is None or not exercises("".join(cell["source"])) <= names:
+        names = submitted_exercises("".join(answer["source"]))
+        if cell is None or not submitted_exercises("".join(cell["source"])) <= names:
             left += sorted(names)
         elif "".join(answer["source"]) != "".join(cell["source"]):
             cell.update(source=answer["source"], outputs=[], execution_count=None)

@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from blocklab_course.gradebook.notebooks import Cell, code_cells, load
 from blocklab_course.gradebook.submissions import submitted_exercises
-from blocklab_course.lessons.catalog import BLOCKS
+from blocklab_course.lessons.catalog import SAVED_EXERCISES
 from blocklab_course.workspace.solutions import solution_file_in
 
 from .cell_deps import needed_cells
@@ -33,11 +33,11 @@ def save_solutions(mine: Path) -> None:
         raise BuildError(f"solutions that were not saved: {', '.join(missing)}")
 
 
-def _handed_in(cells: list[Cell]) -> list[str]:
-    """A lesson's solutions of blocks with the cells that they need, or none: imports, and exercises that they go on."""
-    solutions = [cell for cell in cells if cell.solution and submitted_exercises(cell.source) & {*BLOCKS}]
-    cells = [cell for cell in cells if cell in solutions or cell.exercise or cell.id == SETUP or _only_imports(cell)]
-    sources = [_renamed(cell.source) if cell in solutions else cell.source for cell in cells]
+def _solution_sources(cells: list[Cell]) -> list[str]:
+    """The solutions that `check` saves, with the cells that they need; empty if there are none."""
+    solutions = [cell for cell in cells if cell.solution and submitted_exercises(cell.source) & {*SAVED_EXERCISES}]
+    cells = [cell for cell in cells if cell in solutions or cell.exercise or cell.id == CELL_ID or _only_imports(cell)]
+    sources = [_rename_solution(cell.source) if cell in solutions else cell.source for cell in cells]
     spare = {number for number, cell in enumerate(cells) if cell.exercise}
     left_out = spare - needed_cells(sources, spare)
     return [source for number, source in enumerate(sources) if solutions and number not in left_out]

@@ -16,6 +16,7 @@ from blocklab_course.progress import progress_page
 from blocklab_course.progress.__main__ import main
 from blocklab_course.progress.collect import Attempts, collect
 from blocklab_course.progress.page import MAX_NAMED, ProgressPage
+from blocklab_course.workspace.folder import PREDICTIONS_FILE
 from saved_notebooks import cell, hand_in, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
@@ -97,7 +98,7 @@ def test_shows_the_last_attempt_beside_the_best(mine):
 
 
 def test_page_as_text(mine):
-    (mine / PREDICTIONS).write_text(
+    (mine / PREDICTIONS_FILE).write_text(
         '{"lesson": "a", "panel": "b", "right": true}\n{"lesson": "a", "panel": "c", "right": false}\n'
     )
     (mine / "blocks").mkdir()
@@ -105,7 +106,7 @@ def test_page_as_text(mine):
     assert str(progress_page()).split("\n\n") == [
         "Your progress",
         f"Exercises passed: 2 of {len(EXERCISES)}\nPredictions: 2; right: 1\n"
-        f"Saved solutions: 1 of {len(BLOCKS)} (gelu)",
+        f"Saved solutions: 1 of {len(SAVED_EXERCISES)} (gelu)",
         "05_layer_norm: half_size (passed), catch_layer_norm (not begun), layer_norm (passed), "
         "layer_norm_backward (not begun)\n"
         "06_rms_norm: root_mean_square (forgot-root), rms_norm (a+b), rms_norm_llama (not begun), rms_norm_gemma "
@@ -257,7 +258,9 @@ def test_links_folders_and_pipes_are_named(mine, put, said):
     put(mine / PREDICTIONS_FILE)
     progress = collect(mine)
     assert said in progress.problems["my/en/07_positional_encoding.ipynb"]
-    assert (f"my/{PREDICTIONS}" in progress.problems) == (said != "a link" or not (mine / PREDICTIONS).exists())
+    assert (f"my/{PREDICTIONS_FILE}" in progress.problems) == (
+        said != "a link" or not (mine / PREDICTIONS_FILE).exists()
+    )
     assert progress.passed == 2
 
 
@@ -332,7 +335,7 @@ def test_damaged_saved_solutions_are_named(mine):
     (mine / "blocks" / "gelu.py").write_text("def gelu(x)\n    return x\n", "utf-8")
     progress = collect(mine)
     assert progress.solutions == ()
-    assert progress.problems == {"my/blocks/gelu.py": "no Python in line 1 (expected ':')"}
+    assert progress.problems == {"my/blocks/gelu.py": "line 1 is not valid Python (expected ':')"}
 
 
 def test_reading_writes_nothing(mine):

@@ -34,7 +34,7 @@ MAX_DEPTH = 50  # of folders to copy
 TIMEOUT_MISTAKES = ("stopped", "interrupted")  # from checks that were running when their cell was stopped
 MAX_KILL_ROUNDS = 50  # attempts to kill what a notebook started
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
-RUN_ID = "blocklab_REPORT_RUN"  # an environment variable that marks all processes of a notebook
+RUN_ID = "BLOCKLAB_REPORT_RUN"  # an environment variable that marks all processes of a notebook
 
 TOO_LONG = Text(en="stopped after running for {seconds:g} s", zh="运行了 {seconds:g} 秒还没有结束，已停止")
 CELL_TOO_LONG = Text(

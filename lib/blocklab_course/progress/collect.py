@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from blocklab.my_files import PREDICTIONS
 from blocklab_course.gradebook.grades import NOT_BEGUN, SOLVED, Grades, better_grade, saved_grades
 from blocklab_course.gradebook.notebooks import code_cells, is_notebook, links_to_folder, load, markdown_texts, walk
 from blocklab_course.gradebook.students import join_names
 from blocklab_course.i18n import LANGUAGES, Text, get_language
 from blocklab_course.lessons.catalog import EXERCISES, LESSONS, SAVED_EXERCISES, Lesson
 from blocklab_course.workspace.files import LINK, SPECIAL, Unreadable, why_not_opened
-from blocklab_course.workspace.predictions import predictions as read_predictions
+from blocklab_course.workspace.folder import PREDICTIONS_FILE
+from blocklab_course.workspace.predictions import count_predictions
 from blocklab_course.workspace.solutions import display_path, read_code, solution_file_in
 
 from .questions import Question, closing_questions
@@ -28,7 +28,7 @@ NOT_A_COPY = Text(
 SEMICOLON = Text(en="; ", zh="；")
 
 _LESSON = re.compile(r"\d\d_(\w+?)(?:-Copy\d+)?")  # "-Copy1" as JupyterLab names copies; a lesson's number may change
-_BY_PACKAGE = {lesson.room: lesson for lesson in LESSONS}
+_BY_PACKAGE = {lesson.package: lesson for lesson in LESSONS}
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ def collect(folder: Path, rng: random.Random | None = None) -> Progress:
             messages = [NOT_A_COPY.format(count=passed)] * bool(grades.best)
         if messages:
             problems[name] = str(SEMICOLON).join(messages)
-    predicted, right = read_predictions(folder)
-    problems |= _unreadable_predictions(folder / PREDICTIONS, folder)
+    predicted, right = count_predictions(folder)
+    problems |= _unreadable_predictions(folder / PREDICTIONS_FILE, folder)
     solutions = tuple(_readable_solutions(folder, problems))
     attempts = {exercise: attempts[exercise] for exercise in EXERCISES if exercise in attempts}
     return Progress(
@@ -137,7 +137,7 @@ def _unreadable_predictions(file: Path, folder: Path) -> dict[str, str]:
 
 def _readable_solutions(folder: Path, problems: dict[str, str]) -> Iterator[str]:
     """The saved solutions that can be read; none is run."""
-    for name in BLOCKS:
+    for name in SAVED_EXERCISES:
         file = solution_file_in(folder, name)
         try:
             read_code(file)

@@ -96,7 +96,7 @@ class ProgressPage:
             yield f"<p>{to_html(str(EMPTY))}</p>"
             return
         yield _list(escape(line) for line in _counts(self._progress))
-        yield table((_link(lesson.name), escape(states)) for lesson, states in _lessons(self._progress))
+        yield html_table((_link(lesson.name), escape(states)) for lesson, states in _lessons(self._progress))
         review = [
             LABELED.format(label=escape(mistake), text=_link(place, target))
             for mistake, place, target in _mistakes_to_review(self._progress)
@@ -114,7 +114,7 @@ class ProgressPage:
 
 
 def _counts(progress: Progress) -> list[str]:
-    saved = SAVED_SOLUTIONS.format(count=len(progress.solutions), total=len(BLOCKS))
+    saved = SAVED_SOLUTIONS.format(count=len(progress.solutions), total=len(SAVED_EXERCISES))
     return [
         PASSED.format(count=progress.passed, total=len(EXERCISES)),
         PREDICTIONS.format(count=progress.predictions, right=progress.right_predictions),
@@ -146,8 +146,8 @@ def _mistakes_to_review(progress: Progress) -> Iterator[tuple[str, str, str]]:
     for name, attempts in progress.attempts.items():
         if attempts.mistake:
             exercise = EXERCISES[name]
-            heading = str(exercise.section_about(attempts.mistake))
-            place, target = f"{exercise.lesson} · {heading}", f"{exercise.lesson}.ipynb#{anchor(heading)}"
+            heading = str(exercise.section_for(attempts.mistake))
+            place, target = f"{exercise.lesson} · {heading}", f"{exercise.lesson}.ipynb#{heading_anchor(heading)}"
             yield WITH_NAMES.format(what=name, names=_grade_text(attempts.mistake)), place, target
 
 
