@@ -364,7 +364,7 @@ class MultiheadAttention(nn.Module):
         if padding is not None:
             padding = padding[..., None, None, :]  # (N, 1, 1, S)
         masks = [~m if m.dtype == torch.bool else m for m in (mask, padding) if m is not None]
-        return _both(*masks) if len(masks) == 2 else next(iter(masks), None)
+        return _combine_masks(*masks) if len(masks) == 2 else next(iter(masks), None)
 
     def _check(self, query: Tensor, key: Tensor, value: Tensor) -> None:
         check_float("MultiheadAttention", query=query, key=key, value=value)
@@ -408,7 +408,7 @@ def check_masks(function: str, heads: int, query: Tensor, key: Tensor, **masks: 
         check_shape(function, (*batch, S), **{padding_name: padding})
 
 
-def _both(mask: Tensor, other: Tensor) -> Tensor:
+def _combine_masks(mask: Tensor, other: Tensor) -> Tensor:
     """Both masks as one, True takes part: `and` of two boolean ones, else the sum of their floats."""
     if mask.dtype == other.dtype == torch.bool:
         return mask & other

@@ -238,13 +238,13 @@ def parameter_count(d_model: int, hidden: int, gated: bool, bias: bool) -> int:
     >>> parameter_count(64, 256, gated=False, bias=True)
     33088
     """
-    d, h = _checked_widths("parameter_count", d_model, hidden)
+    d, h = _check_widths("parameter_count", d_model, hidden)
     check_flag("parameter_count", gated=gated, bias=bias)
     into = 2 if gated else 1  # matrices from d to h; one leads back
     return (into + 1) * d * h + (into * h + d if bias else 0)
 
 
-def _checked_widths(function: str, d_model: int, hidden: int) -> tuple[int, int]:
+def _check_widths(function: str, d_model: int, hidden: int) -> tuple[int, int]:
     return check_integer(function, "d_model", d_model, 1, WIDEST), check_integer(function, "hidden", hidden, 1, WIDEST)
 
 
@@ -274,7 +274,7 @@ class FeedForward(nn.Module):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        self.d_model, self.hidden = d_model, hidden = _checked_widths("FeedForward", d_model, hidden)
+        self.d_model, self.hidden = d_model, hidden = _check_widths("FeedForward", d_model, hidden)
         dropout = check_range("FeedForward", "dropout", dropout, 0, 1)
         check_flag("FeedForward", bias=bias)
         self.linear1 = nn.Linear(d_model, hidden, bias=bias, device=device, dtype=dtype)
@@ -315,7 +315,7 @@ class SwiGLU(nn.Module):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        self.d_model, self.hidden = d_model, hidden = _checked_widths("SwiGLU", d_model, hidden)
+        self.d_model, self.hidden = d_model, hidden = _check_widths("SwiGLU", d_model, hidden)
         check_flag("SwiGLU", bias=bias)
         self.w1 = nn.Linear(d_model, hidden, bias=bias, device=device, dtype=dtype)
         self.w2 = nn.Linear(hidden, d_model, bias=bias, device=device, dtype=dtype)

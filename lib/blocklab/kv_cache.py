@@ -52,7 +52,7 @@ class KeyValueCache:
         _check_keys_and_values(key, value)
         length = self.length + key.shape[-2]
         if self.keys is not None:
-            _check_like_held(key=(key, self.keys), value=(value, self.values))
+            _check_matches_cache(key=(key, self.keys), value=(value, self.values))
         key, value = self._joined(self.keys, key), self._joined(self.values, value)
         self.keys, self.values, self.length = self._last(key), self._last(value), length
         return key, value
@@ -145,7 +145,7 @@ def _check_keys_and_values(key: Tensor, value: Tensor) -> None:
         raise ValueError(f"KeyValueCache: expected one value for each key, got {got}")
 
 
-def _check_like_held(**pairs: tuple[Tensor, Tensor]) -> None:
+def _check_matches_cache(**pairs: tuple[Tensor, Tensor]) -> None:
     """Check that new keys or values match the cached ones."""
     for name, (new, held) in pairs.items():
         check_one_device("KeyValueCache", cache=held, **{name: new})

@@ -35,7 +35,7 @@ def ema_update(average: Tensor, value: Tensor, momentum: float) -> Tensor:
     >>> ema_update(torch.tensor([0.0, 10.0]), torch.tensor([1.0, 20.0]), 0.1)
     tensor([ 0.1000, 11.0000])
     """
-    return interpolate(*_checked("ema_update", average, value, momentum))
+    return interpolate(*_check_update("ema_update", average, value, momentum))
 
 
 def ema_update_(average: Tensor, value: Tensor, momentum: float) -> Tensor:
@@ -46,7 +46,7 @@ def ema_update_(average: Tensor, value: Tensor, momentum: float) -> Tensor:
     >>> average
     tensor([ 0.1000, 11.0000])
     """
-    average, value, momentum = _checked("ema_update_", average, value, momentum)
+    average, value, momentum = _check_update("ema_update_", average, value, momentum)
     with torch.no_grad():
         return average.copy_(interpolate(average, value, momentum))
 
@@ -59,7 +59,7 @@ def interpolate(average: Tensor, value: Tensor, momentum: float | Tensor) -> Ten
     return torch.where(new.isfinite(), new, (1 - momentum) * old + momentum * value).to(average.dtype)
 
 
-def _checked(function: str, average: Tensor, value: Tensor, momentum: float) -> tuple[Tensor, Tensor, float]:
+def _check_update(function: str, average: Tensor, value: Tensor, momentum: float) -> tuple[Tensor, Tensor, float]:
     check_float(function, average=average, value=value)
     check_shape(function, average.shape, value=value)
     return average, value, check_range(function, "momentum", momentum, 0, 1)

@@ -24,7 +24,7 @@ from blocklab.attention import MultiheadAttention, check_masks
 from blocklab.feed_forward import relu
 from blocklab.normalization import LayerNorm, RMSNorm
 from blocklab.positional_encoding import rotary_embedding
-from blocklab.transformer import ACTIVATIONS, check_sequence, checked_sizes
+from blocklab.transformer import ACTIVATIONS, check_layer_sizes, check_sequence
 
 Part = Callable[[Tensor], Tensor]
 
@@ -103,7 +103,7 @@ class NormPlacementLayer(nn.Module):
     ):
         super().__init__()
         check_choice("NormPlacementLayer", "place", place, *PLACES)
-        d_model, nhead, dim_feedforward = checked_sizes("NormPlacementLayer", d_model, nhead, dim_feedforward)
+        d_model, nhead, dim_feedforward = check_layer_sizes("NormPlacementLayer", d_model, nhead, dim_feedforward)
         eps = check_range("NormPlacementLayer", "layer_norm_eps", layer_norm_eps, 0)
         if qk_norm is not None:
             check_choice("NormPlacementLayer", "qk_norm", qk_norm, *OVER)

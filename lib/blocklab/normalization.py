@@ -517,7 +517,7 @@ def batch_norm_loops(x: Tensor, eps: float = 1e-5, per_position: bool = False) -
     tensor([[[-1.0000],
              [ 1.0000]]])
     """
-    (N, L, d), eps = _three_axes("batch_norm_loops", x), check_range("batch_norm_loops", "eps", eps, 0)
+    (N, L, d), eps = _check_three_axes("batch_norm_loops", x), check_range("batch_norm_loops", "eps", eps, 0)
     check_flag("batch_norm_loops", per_position=per_position)
     if N * (1 if per_position else L) == 1:
         raise ValueError(f"batch_norm_loops: expected more than one value per statistic, got {tuple(x.shape)}")
@@ -541,7 +541,7 @@ def layer_norm_loops(x: Tensor, eps: float = 1e-5) -> Tensor:
     tensor([[[-1.0000,  1.0000],
              [-1.0000,  1.0000]]])
     """
-    (N, L, _), eps = _three_axes("layer_norm_loops", x), check_range("layer_norm_loops", "eps", eps, 0)
+    (N, L, _), eps = _check_three_axes("layer_norm_loops", x), check_range("layer_norm_loops", "eps", eps, 0)
     y = x.tolist()
     for i in range(N):
         for j in range(L):
@@ -557,7 +557,7 @@ def _standardize_numbers(numbers: list[float], eps: float) -> list[float]:
     return [(number - mean) / math.sqrt(variance + eps) for number in numbers]
 
 
-def _three_axes(function: str, x: Tensor) -> torch.Size:
+def _check_three_axes(function: str, x: Tensor) -> torch.Size:
     check_float(function, x=x)
     if x.dim() != 3:
         raise ValueError(f"{function}: expected x to have shape (N, L, d), got {tuple(x.shape)}")

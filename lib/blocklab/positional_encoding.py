@@ -120,7 +120,7 @@ def rotary_embedding(
 
     wide = upcast(x)
     if frequencies is None:
-        frequencies = _frequencies(x.shape[-1], _checked_base("rotary_embedding", base), x.device)
+        frequencies = _frequencies(x.shape[-1], _check_base("rotary_embedding", base), x.device)
     angles = positions.double()[..., None] * frequencies.double()  # (*, L, d/2)
     _check_exact_angles("rotary_embedding", angles)
     cos, sin = angles.cos().to(wide.dtype), angles.sin().to(wide.dtype)
@@ -137,7 +137,7 @@ def pair_frequencies(function: str, name: str, d: int, base: float, dtype: torch
     d = check_integer(function, name, d, 1, FARTHEST)
     _check_even(function, name, d)
     check_numel(function, name, d, most=LARGEST_TABLE)
-    return _frequencies(d, _checked_base(function, base))
+    return _frequencies(d, _check_base(function, base))
 
 
 def _frequencies(d: int, base: float, device: torch.device | None = None) -> Tensor:
@@ -149,7 +149,7 @@ def _check_even(function: str, name: str, d: int) -> None:
         raise ValueError(f"{function}: expected {name} to be even, got {d}")
 
 
-def _checked_base(function: str, base: float) -> float:
+def _check_base(function: str, base: float) -> float:
     base = check_number(function, "base", base)
     if not 0 < base < math.inf:
         raise ValueError(f"{function}: expected base to be finite and above 0, got {base}")

@@ -47,7 +47,7 @@ class _Layer(nn.Module):
     ):
         super().__init__()
         layer = type(self).__name__
-        d_model, nhead, dim_feedforward = checked_sizes(layer, d_model, nhead, dim_feedforward)
+        d_model, nhead, dim_feedforward = check_layer_sizes(layer, d_model, nhead, dim_feedforward)
         dropout = check_range(layer, "dropout", dropout, 0, 1)
         layer_norm_eps = check_range(layer, "layer_norm_eps", layer_norm_eps, 0)
         check_flag(layer, batch_first=batch_first, norm_first=norm_first, bias=bias)
@@ -173,7 +173,7 @@ class DecoderLayer(_Layer):
         return self._residual(x, lambda x: self.dropout3(self._feed_forward(x)), self.norm3)
 
 
-def checked_sizes(layer: str, d_model: int, nhead: int, dim_feedforward: int) -> tuple[int, int, int]:
+def check_layer_sizes(layer: str, d_model: int, nhead: int, dim_feedforward: int) -> tuple[int, int, int]:
     """The sizes of a layer as integers."""
     d_model = check_integer(layer, "d_model", d_model, 1)
     nhead = check_integer(layer, "nhead", nhead, 1)
