@@ -18,7 +18,6 @@ INTEGERS = numbers.Integral, torch.SymInt  # Python's, NumPy's, and the symbolic
 NUMBERS = numbers.Real, torch.SymInt, torch.SymFloat
 LARGEST = 2**30  # elements of a mask: 1 GiB
 LARGEST_TABLE = 2**27  # elements of a table computed in float64: 1 GiB, and a few times that in between
-EXACT = 2**53  # up to here float64 represents every integer
 
 
 def upcast(x: Tensor) -> Tensor:

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from blocklab._validation import (
-    EXACT,
     LARGEST_TABLE,
     check_dtype,
     check_float,
@@ -132,7 +131,7 @@ def debias(average: Tensor, momentum: float, steps: int) -> Tensor:
     momentum = check_range("debias", "momentum", momentum, 0, 1)
     if momentum == 0:
         raise ValueError("debias: expected momentum to be above 0, got 0: the values have no weight")
-    steps = check_integer("debias", "steps", steps, 1, EXACT)
+    steps = check_integer("debias", "steps", steps, 1)
     # 1 - (1 - momentum)**steps, without cancellation for a small momentum
     weight = 1.0 if momentum == 1 else -math.expm1(steps * math.log1p(-momentum))
     wide = upcast(average)

@@ -172,31 +172,16 @@ REFUSED = {
 def test_value_errors(message):
     with pytest.raises(ValueError) as caught:
         REFUSED[message]()
-    assert message in str(caught.value)
+    assert str(caught.value) == message
 
 
-REFUSED_TYPES = {
-    "batch_statistics: expected x to be a tensor, got list": lambda: batch_statistics([1.0], 0),
-    "batch_statistics: expected x to have a floating point dtype, got torch.int64": lambda: batch_statistics(
-        ONES.long(), 0
-    ),
-    "merge_statistics: expected count_a to be an integer, got float": lambda: merge_statistics(
-        2.0, PAIR, PAIR, 1, PAIR, PAIR
-    ),
-    "merge_statistics: expected count_b to be an integer, got bool": lambda: merge_statistics(
-        1, PAIR, PAIR, True, PAIR, PAIR
-    ),
-    "merge_statistics: expected mean_a to be a tensor, got float": lambda: merge_statistics(
-        1, 1.0, PAIR, 1, PAIR, PAIR
-    ),
-    "merge_statistics: expected m2_b to have a floating point dtype, got torch.int64": lambda: merge_statistics(
-        1, PAIR, PAIR, 1, PAIR, PAIR.long()
-    ),
-}
+def test_scalar_counts_as_one_number():
+    count, mean, m2 = batch_statistics(torch.tensor(3.0), 0)
+    assert (count, mean.item(), m2.item()) == (1, 3.0, 0.0)
 
 
-@pytest.mark.parametrize("message", REFUSED_TYPES)
-def test_type_errors(message):
-    with pytest.raises(TypeError) as caught:
-        REFUSED_TYPES[message]()
-    assert message in str(caught.value)
+def test_merging_a_single_number_with_an_empty_part_gives_the_number():
+    number = (1, torch.tensor([3.0]), torch.tensor([0.0]))
+    empty = (0, torch.tensor([0.0]), torch.tensor([0.0]))
+    for merged in (merge_statistics(*empty, *number), merge_statistics(*number, *empty)):
+        assert merged == number

@@ -229,7 +229,7 @@ WRONG_VALUES = {
     "hidden_width: expected d_model to be at least 1, got -24": lambda: hidden_width(-24),
     f"hidden_width: expected d_model to be between 1 and 2147483648, got {2**70}": lambda: hidden_width(2**70),
     "hidden_width: expected multiple_of to be at least 1, got 0": lambda: hidden_width(24, 0),
-    "hidden_width: expected a larger multiplier for d_model 24, got 0": lambda: hidden_width(24, 64, 0),
+    "hidden_width: expected a larger multiplier for d_model 24, got 0.0": lambda: hidden_width(24, 64, 0),
     "hidden_width: expected multiplier to be between 0 and 2147483648, got -1.3": lambda: hidden_width(24, 64, -1.3),
     "hidden_width: expected multiplier to be between 0 and 2147483648, got nan": lambda: hidden_width(24, 64, NAN),
     "hidden_width: expected multiplier to be between 0 and 2147483648, got inf": lambda: hidden_width(24, 64, INF),
@@ -254,24 +254,4 @@ WRONG_VALUES = {
 def test_value_errors(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
-    assert message in str(caught.value)
-
-
-WRONG_TYPES = {
-    "round_up: expected n to be an integer, got float": lambda: round_up(64.0000001, 64),
-    "hidden_width: expected multiple_of to be an integer, got str": lambda: hidden_width(4096, "256"),
-    "hidden_width: expected multiplier to be a number, got str": lambda: hidden_width(4096, 256, "1.3"),
-    "FeedForward: expected dropout to be a number, got NoneType": lambda: FeedForward(6, 10, dropout=None),
-    "FeedForward: expected activation to be one of relu, gelu, silu, sigmoid or a function, got NoneType": lambda: (
-        FeedForward(6, 10, None)
-    ),
-    "FeedForward: expected x to have a floating point dtype, got torch.int64": lambda: FeedForward(6, 10)(x.long()),
-    "SwiGLU: expected x to have a floating point dtype, got torch.int32": lambda: SwiGLU(6, 10)(x.int()),
-}
-
-
-@pytest.mark.parametrize("message", WRONG_TYPES)
-def test_type_errors(message):
-    with pytest.raises(TypeError) as caught:
-        WRONG_TYPES[message]()
-    assert message in str(caught.value)
+    assert str(caught.value) == message

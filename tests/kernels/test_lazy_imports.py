@@ -27,7 +27,7 @@ NOT_HANDED_ON = {
     "check_masks",
     "pair_frequencies",
     "rollback_on_error",
-    "checked_sizes",
+    "check_layer_sizes",
     "check_sequence",
 }
 AMBIGUOUS = {"batch_statistics"}  # a module of that name stands beside it

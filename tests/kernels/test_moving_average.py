@@ -170,6 +170,11 @@ def test_debias_finds_a_constant_after_every_step(momentum, steps, constant):
     assert_close(found, values[0], rtol=1e-11, atol=0)
 
 
+def test_debias_takes_the_smallest_normal_weight():
+    tiny = torch.finfo(torch.float32).tiny
+    assert_close(debias(torch.tensor([tiny]), tiny, 1), torch.tensor([1.0]))
+
+
 def test_debias_refuses_a_momentum_that_float32_cannot_hold():
     with pytest.raises(ValueError, match=r"large enough for torch\.float32, got 1e-40"):
         debias(torch.tensor([1.0]), 1e-40, 3)
@@ -246,12 +251,12 @@ REFUSED = {
     "ema_weights: expected steps to be between 0 and 134217728, got 4294967296": lambda: ema_weights(0.1, 2**32),
     "half_life: expected momentum to be between 0 and 1, got nan": lambda: half_life(NAN),
     "half_life: expected momentum to be between 0 and 1, got -0.1": lambda: half_life(-0.1),
-    "effective_window: expected momentum to be between 0 and 1, got 2": lambda: effective_window(2),
+    "effective_window: expected momentum to be between 0 and 1, got 2.0": lambda: effective_window(2),
     "debias: expected momentum to be between 0 and 1, got 1.1": lambda: debias(ONE, 1.1, 3),
-    "debias: expected momentum to be above 0, got 0": lambda: debias(ONE, 0.0, 3),
+    "debias: expected momentum to be above 0, got 0: the values have no weight": lambda: debias(ONE, 0.0, 3),
     "debias: expected steps to be at least 1, got 0": lambda: debias(ONE, 0.1, 0),
-    "to_keras: expected momentum to be between 0 and 1, got -1": lambda: to_keras(-1),
-    "from_keras: expected momentum to be between 0 and 1, got 99": lambda: from_keras(99),
+    "to_keras: expected momentum to be between 0 and 1, got -1.0": lambda: to_keras(-1),
+    "from_keras: expected momentum to be between 0 and 1, got 99.0": lambda: from_keras(99),
 }
 
 
@@ -259,30 +264,4 @@ REFUSED = {
 def test_value_errors(message):
     with pytest.raises(ValueError) as caught:
         REFUSED[message]()
-    assert message in str(caught.value)
-
-
-REFUSED_TYPES = {
-    "ema_weights: expected steps to be an integer, got float": lambda: ema_weights(0.1, 3.0),
-    "ema_weights: expected momentum to be a number, got str": lambda: ema_weights("0.1", 3),
-    "ema_weights: expected dtype to be a floating point type, got torch.int64": lambda: ema_weights(
-        0.1, 3, dtype=torch.int64
-    ),
-    "ema_weights: expected dtype to be a floating point type, got str 'float32'": lambda: ema_weights(
-        0.1, 3, dtype="float32"
-    ),
-    "half_life: expected momentum to be a number, got NoneType": lambda: half_life(None),
-    "effective_window: expected momentum to be a number, got list": lambda: effective_window([0.1]),
-    "debias: expected average to be a tensor, got float": lambda: debias(1.0, 0.1, 3),
-    "debias: expected average to have a floating point dtype, got torch.int64": lambda: debias(ONE.long(), 0.1, 3),
-    "debias: expected steps to be an integer, got float": lambda: debias(ONE, 0.1, 3.0),
-    "to_keras: expected momentum to be a number, got str": lambda: to_keras("0.1"),
-    "from_keras: expected momentum to be a number, got NoneType": lambda: from_keras(None),
-}
-
-
-@pytest.mark.parametrize("message", REFUSED_TYPES)
-def test_type_errors(message):
-    with pytest.raises(TypeError) as caught:
-        REFUSED_TYPES[message]()
-    assert message in str(caught.value)
+    assert str(caught.value) == message

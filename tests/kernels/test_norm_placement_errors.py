@@ -9,9 +9,8 @@ x = torch.ones(2, 5, 6)
 layer, attention = NormPlacementLayer("pre", 6, 3, 7), QKNormAttention(6, 3)
 
 WRONG_VALUES = {
-    "expected place to be 'post' or 'pre' or 'output' or 'sandwich' or 'parallel', got 'peri'": lambda: (
-        NormPlacementLayer("peri", 6, 3)
-    ),
+    "NormPlacementLayer: expected place to be 'post' or 'pre' or 'output' or 'sandwich' or 'parallel', "
+    "got 'peri'": lambda: NormPlacementLayer("peri", 6, 3),
     "NormPlacementLayer: expected qk_norm to be 'head' or 'whole', got True": lambda: NormPlacementLayer(
         "pre", 6, 3, qk_norm=True
     ),
@@ -34,19 +33,22 @@ WRONG_VALUES = {
         x, is_causal=True
     ),
     "QKNormAttention: expected over to be 'head' or 'whole', got 'heads'": lambda: QKNormAttention(6, 3, "heads"),
-    "QKNormAttention: expected eps to be at least 0, got -1": lambda: QKNormAttention(6, 3, eps=-1),
+    "QKNormAttention: expected eps to be at least 0, got -1.0": lambda: QKNormAttention(6, 3, eps=-1),
     "QKNormAttention: expected rope_base to be at least 1, got 0.5": lambda: QKNormAttention(6, 3, rope_base=0.5),
     "QKNormAttention: expected an even number of features per head, got 3": lambda: QKNormAttention(
         6, 2, rope_base=100
     ),
-    "expected num_heads to divide embed_dim 6, got 4": lambda: QKNormAttention(6, 4),
+    "MultiheadAttention: expected num_heads to divide embed_dim 6, got 4": lambda: QKNormAttention(6, 4),
     "dyt: expected weight to have shape (6,), got (5,)": lambda: dyt(x, weight=torch.ones(5)),
     "dyt: expected bias to have shape (6,), got (1,)": lambda: dyt(x, bias=torch.ones(1)),
     "dyt: expected alpha to have shape (), got (1,)": lambda: dyt(x, torch.ones(1)),
-    "dyt: expected alpha to be between": lambda: dyt(x, float("nan")),
+    "dyt: expected alpha to be between -3.4028234663852886e+38 and 3.4028234663852886e+38, got nan": lambda: dyt(
+        x, float("nan")
+    ),
     "DyT: expected x to have shape (*, 6), got (2, 5, 1)": lambda: DyT(6)(x[..., :1]),
     "DyT: expected num_features to be at least 1, got 0": lambda: DyT(0),
-    "DyT: expected alpha_init_value to be between": lambda: DyT(6, float("inf")),
+    "DyT: expected alpha_init_value to be between -3.4028234663852886e+38 and 3.4028234663852886e+38, "
+    "got inf": lambda: DyT(6, float("inf")),
 }
 
 
@@ -54,23 +56,4 @@ WRONG_VALUES = {
 def test_value_errors(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
-    assert message in str(caught.value)
-
-
-WRONG_TYPES = {
-    "NormPlacementLayer: expected src to be a tensor, got list": lambda: layer([1.0]),
-    "NormPlacementLayer: expected src to have a floating point dtype, got torch.int64": lambda: layer(x.long()),
-    "NormPlacementLayer: expected nhead to be an integer, got float": lambda: NormPlacementLayer("pre", 6, 3.0),
-    "NormPlacementLayer: expected bias to be True or False, got int": lambda: NormPlacementLayer("pre", 6, 3, bias=1),
-    "expected query to have a floating point dtype, got torch.int64": lambda: attention(x.long(), x, x),
-    "dyt: expected x to have a floating point dtype, got torch.int64": lambda: dyt(x.long()),
-    "dyt: expected alpha to be a number, got str": lambda: dyt(x, "steep"),
-    "DyT: expected num_features to be an integer, got tuple": lambda: DyT((6,)),
-}
-
-
-@pytest.mark.parametrize("message", WRONG_TYPES)
-def test_type_errors(message):
-    with pytest.raises(TypeError) as caught:
-        WRONG_TYPES[message]()
-    assert message in str(caught.value)
+    assert str(caught.value) == message

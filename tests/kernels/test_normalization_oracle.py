@@ -205,3 +205,8 @@ def test_every_norm_is_standardize_over_its_axes(rng):
     assert_close(ours.batch_norm(x, None, None, training=True), ours.standardize(x, (0, 2, 3)), **close)
     centered = x - x.mean(-1, keepdim=True)
     assert_close(ours.rms_norm(centered, (3,), eps=1e-5), ours.layer_norm(x, (3,)), **close)
+
+
+def test_batch_norm_loops_takes_one_sequence_of_several_tokens(rng):
+    x = torch.randn(1, 3, 2, generator=rng)
+    assert_close(ours.batch_norm_loops(x), F.batch_norm(x.mT, None, None, training=True).mT)

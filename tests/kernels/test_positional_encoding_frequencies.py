@@ -109,18 +109,3 @@ def test_wrong_frequencies(message):
     with pytest.raises(ValueError) as caught:
         rotary_embedding(x, at, frequencies=WRONG[message])
     assert f"rotary_embedding: {message}" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("frequencies", "message"),
-    [
-        ([1.0, 0.1], "expected frequencies to be a tensor, got list"),
-        (10000.0, "expected frequencies to be a tensor, got float"),
-        (torch.tensor([1, 0]), "expected frequencies to have a floating point dtype, got torch.int64"),
-        (torch.tensor([1j, 0]), "expected frequencies to have a floating point dtype, got torch.complex64"),
-    ],
-)
-def test_frequencies_of_a_wrong_type(frequencies, message):
-    with pytest.raises(TypeError) as caught:
-        rotary_embedding(x, at, frequencies=frequencies)
-    assert f"rotary_embedding: {message}" in str(caught.value)

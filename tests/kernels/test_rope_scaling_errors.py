@@ -19,18 +19,18 @@ WRONG_VALUES = {
     "rotary_frequencies: expected d to have at most 134217728 elements, got 134217730": lambda: rotary_frequencies(
         2**27 + 2
     ),
-    "rotary_frequencies: expected base to be finite and above 0, got 0": lambda: rotary_frequencies(4, 0),
+    "rotary_frequencies: expected base to be finite and above 0, got 0.0": lambda: rotary_frequencies(4, 0),
     "rotary_frequencies: expected base to be finite and above 0, got inf": lambda: rotary_frequencies(4, INF),
     "position_interpolation: expected factor to be at least 1, got 0.5": lambda: position_interpolation(4, 100.0, 0.5),
     "position_interpolation: expected factor to be at least 1, got nan": lambda: position_interpolation(4, 100.0, NAN),
     "position_interpolation: expected factor to be finite, got inf": lambda: position_interpolation(4, 100.0, INF),
-    "position_interpolation: expected base to be finite and above 0, got -2": lambda: position_interpolation(
+    "position_interpolation: expected base to be finite and above 0, got -2.0": lambda: position_interpolation(
         4, -2, 2.0
     ),
     "ntk_aware: expected d to be at least 4, because it divides by d - 2, got 2": lambda: ntk_aware(2, 100.0, 2.0),
     "ntk_aware: expected d to be even, got 3": lambda: ntk_aware(3, 100.0, 2.0),
     "ntk_aware: expected factor to be at least 1, got 0.99": lambda: ntk_aware(4, 100.0, 0.99),
-    "yarn: expected factor to be at least 1, got 0": lambda: yarn(4, 100.0, 0, 16),
+    "yarn: expected factor to be at least 1, got 0.0": lambda: yarn(4, 100.0, 0, 16),
     "yarn: expected base to be above 1, because it divides by ln base, got 1.0": lambda: yarn(4, 1, 2.0, 16),
     "yarn: expected base to be finite and above 0, got inf": lambda: yarn(4, INF, 2.0, 16),
     "yarn: expected length to be at least 1, got 0": lambda: yarn(4, 100.0, 2.0, 0),
@@ -42,11 +42,14 @@ WRONG_VALUES = {
         4, 100.0, 2.0, 16, beta_fast=INF
     ),
     "yarn: expected beta_slow to be above 0, got 0.0": lambda: yarn(4, 100.0, 2.0, 16, beta_slow=0),
-    "yarn: expected beta_slow to be at least 0, got -1": lambda: yarn(4, 100.0, 2.0, 16, beta_slow=-1),
+    "yarn: expected beta_slow to be at least 0, got -1.0": lambda: yarn(4, 100.0, 2.0, 16, beta_slow=-1),
     "yarn_temperature: expected factor to be at least 1, got 0.5": lambda: yarn_temperature(0.5),
     "yarn_temperature: expected factor to be finite, got inf": lambda: yarn_temperature(INF),
     "llama3_scaling: expected length to be at least 1, got -8": lambda: llama3_scaling(4, 100.0, length=-8),
-    "llama3_scaling: expected low to be at least 0, got -1": lambda: llama3_scaling(4, 100.0, low=-1),
+    "llama3_scaling: expected length to be between 1 and 2147483648, got 2147483649": lambda: llama3_scaling(
+        4, 100.0, length=2**31 + 1
+    ),
+    "llama3_scaling: expected low to be at least 0, got -1.0": lambda: llama3_scaling(4, 100.0, low=-1),
     "llama3_scaling: expected high to be finite and above low, got low 4.0 and high 4.0": lambda: llama3_scaling(
         4, 100.0, low=4
     ),
@@ -60,24 +63,4 @@ WRONG_VALUES = {
 def test_value_errors(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
-    assert message in str(caught.value)
-
-
-WRONG_TYPES = {
-    "rotary_frequencies: expected d to be an integer, got float 4.0": lambda: rotary_frequencies(4.0),
-    "rotary_frequencies: expected d to be an integer, got bool True": lambda: rotary_frequencies(True),
-    "position_interpolation: expected factor to be a number, got str '2'": lambda: position_interpolation(
-        4, 100.0, "2"
-    ),
-    "ntk_aware: expected base to be a number, got NoneType": lambda: ntk_aware(4, None, 2.0),
-    "yarn: expected length to be an integer, got float 16.0": lambda: yarn(4, 100.0, 2.0, 16.0),
-    "yarn: expected length to be an integer, got bool True": lambda: yarn(4, 100.0, 2.0, True),
-    "llama3_scaling: expected high to be a number, got list [4]": lambda: llama3_scaling(4, 100.0, high=[4]),
-}
-
-
-@pytest.mark.parametrize("message", WRONG_TYPES)
-def test_type_errors(message):
-    with pytest.raises(TypeError) as caught:
-        WRONG_TYPES[message]()
-    assert message in str(caught.value)
+    assert str(caught.value) == message

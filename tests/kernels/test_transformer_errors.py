@@ -27,7 +27,7 @@ WRONG_VALUES = {
     "DecoderLayer: expected activation to be one of relu, gelu or a function, got 'swish'": lambda: DecoderLayer(
         6, 3, activation="swish"
     ),
-    "expected dropout to be between 0 and 1, got 1.5": lambda: EncoderLayer(6, 3, dropout=1.5),
+    "EncoderLayer: expected dropout to be between 0 and 1, got 1.5": lambda: EncoderLayer(6, 3, dropout=1.5),
     "DecoderLayer: expected layer_norm_eps to be at least 0, got -0.1": lambda: DecoderLayer(6, 3, layer_norm_eps=-0.1),
     # inputs
     "EncoderLayer: expected src to have shape (N, L, 6) or (L, 6), got (2, 5, 5)": lambda: encoder(x[..., :5]),
@@ -63,29 +63,4 @@ WRONG_VALUES = {
 def test_value_errors(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
-    assert message in str(caught.value)
-
-
-WRONG_TYPES = {
-    "EncoderLayer: expected src to be a tensor, got list": lambda: encoder([1.0]),
-    "EncoderLayer: expected src to have a floating point dtype, got torch.int64": lambda: encoder(x.long()),
-    "DecoderLayer: expected tgt to be a tensor, got NoneType": lambda: decoder(None, memory),
-    "DecoderLayer: expected memory to have a floating point dtype, got torch.int64": lambda: decoder(x, memory.long()),
-    "EncoderLayer: expected src_mask to be boolean or floating point, got torch.int64": lambda: encoder(
-        x, boolean[5, 5].long()
-    ),
-    "EncoderLayer: expected src_key_padding_mask to be boolean or floating point, got torch.int32": lambda: encoder(
-        x, src_key_padding_mask=boolean[2, 5].int()
-    ),
-    "EncoderLayer: expected nhead to be an integer, got float": lambda: EncoderLayer(6, 3.0),
-    "EncoderLayer: expected activation to be one of relu, gelu or a function, got NoneType": lambda: EncoderLayer(
-        6, 3, activation=None
-    ),
-}
-
-
-@pytest.mark.parametrize("message", WRONG_TYPES)
-def test_type_errors(message):
-    with pytest.raises(TypeError) as caught:
-        WRONG_TYPES[message]()
-    assert message in str(caught.value)
+    assert str(caught.value) == message

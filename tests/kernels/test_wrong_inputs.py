@@ -248,7 +248,7 @@ EXPECTED = "|".join(
         "(NAME) to be (a|a dense) tensor",
         "(NAME) to be (a number|an integer|an integer or a tuple of integers|a tuple of integers)",
         "(NAME) to be (True or False|boolean or floating point|integers or floats)",
-        "(NAME) to be (a floating point type|a KeyValueCache|one of (relu, gelu|relu, gelu, silu, sigmoid) or a function)",
+        "(NAME) to be (a floating point type|a KeyValueCache|one of relu, gelu(, silu, sigmoid)? or a function)",
         "(NAME) to be ('head' or 'whole'|'adjacent' or 'half'|'none' or 'tanh')",
         "(NAME) to be 'post' or 'pre' or 'output' or 'sandwich' or 'parallel'",
         "(NAME) to have (a|an integer or) floating point dtype",
