@@ -1,6 +1,6 @@
 """Blocklab: the building blocks of a Transformer, written to be read and tested against torch.
 
-`from blocklab import rms_norm` gives every function and Module of the kernels; each is loaded when it is asked for.
+`from blocklab import rms_norm` works for every function and Module listed here; its file is imported on first use.
 """
 
 from importlib import import_module
@@ -11,7 +11,7 @@ _KERNELS = {
     "normalization": "standardize batch_norm layer_norm group_norm instance_norm rms_norm batch_norm_loops "
     "layer_norm_loops BatchNorm LayerNorm GroupNorm RMSNorm",
     "moving_average": "ema_update ema_update_ ema_weights half_life effective_window debias to_keras from_keras",
-    "batch_statistics": "merge_statistics",  # `batch_statistics` is the module
+    "batch_statistics": "merge_statistics",  # the name `batch_statistics` means the module
     "positional_encoding": "sinusoidal_encoding wavelengths shift_matrix rotary_embedding",
     "rope_scaling": "rotary_frequencies position_interpolation ntk_aware yarn yarn_temperature llama3_scaling",
     "feed_forward": "relu gelu silu swish glu gated_unit swiglu round_up hidden_width parameter_count FeedForward "

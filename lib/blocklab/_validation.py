@@ -1,9 +1,9 @@
-"""The checks that kernels make of their arguments, and the rule for the type they compute in.
+"""Checks of the kernels' arguments, and the rule for the type in which kernels compute.
 
-Checked is what torch would let pass silently or would report in words that hide the mistake: shapes that broadcast,
-integers, a negative eps, tensors on two devices. The rest is left to torch. An error names the function and the
-argument, says what was expected and what it got: "layer_norm: expected weight to have shape (6,), got (5,)".
-No `isinstance` here takes a union such as `list | tuple`: torch.compile of torch 2.9 does not support it.
+They check what torch would accept silently or report in words that hide the mistake: shapes that broadcast, integers, a
+negative eps, tensors on two devices. The rest is left to torch. An error names the function and the argument, and says
+what was expected and what it got: "layer_norm: expected weight to have shape (6,), got (5,)".
+Do not pass a union such as `list | tuple` to `isinstance` here: torch.compile of torch 2.9 does not support it.
 """
 
 import math
@@ -65,7 +65,7 @@ def check_one_device(function: str, **tensors: Tensor) -> None:
 def check_matches_weights(function: str, layer: nn.Module | Tensor, **inputs: Tensor) -> None:
     """Check that inputs have the device and the type of a linear layer's weight, which autocast may convert.
 
-    A layer whose weight is no floating point tensor, such as a quantized one, has rules of its own.
+    A layer whose weight is not a floating point tensor, such as a quantized one, is not checked.
     """
     weight = getattr(layer, "weight", layer)
     if isinstance(weight, Tensor) and weight.is_floating_point():
@@ -86,7 +86,7 @@ def autocast(x: Tensor) -> Tensor:
 
 
 def check_shape(function: str, shape: Sequence[int], **tensors: Tensor | None) -> None:
-    """Check for exactly this shape: another one might broadcast. None was left out and passes."""
+    """Check for exactly this shape: another one might broadcast. None, an argument left out, passes."""
     for name, x in tensors.items():
         if x is not None and tuple(x.shape) != tuple(shape):
             raise ValueError(f"{function}: expected {name} to have shape {tuple(shape)}, got {tuple(x.shape)}")
@@ -107,7 +107,7 @@ def check_number(function: str, name: str, value: float) -> float | Tensor:
 
 
 def check_range(function: str, name: str, value: float, low: float, high: float = math.inf) -> float:
-    """The number as a float, which is in [low, high] and not NaN."""
+    """Check that the number is in [low, high] and not NaN; return it as a float."""
     number = check_number(function, name, value)
     if not low <= number <= high:
         wanted = f"at least {low}" if high == math.inf else f"between {low} and {high}"
@@ -126,14 +126,14 @@ def check_integer(function: str, name: str, value: int, low: float = -math.inf, 
 
 
 def is_integer(value: object) -> bool:
-    """Whether torch takes it for an integer: Python's, NumPy's, and a scalar tensor of integers, but no bool."""
+    """Whether torch accepts it as an integer: Python's, NumPy's and scalar integer tensors, but not bool."""
     if isinstance(value, Tensor):
         return value.dim() == 0 and not (value.is_floating_point() or value.is_complex() or value.dtype == torch.bool)
     return isinstance(value, INTEGERS) and not isinstance(value, bool)
 
 
 def check_flag(function: str, **flags: bool) -> None:
-    """Check for True or False: "no" is truthy and None is falsy, and neither may be meant."""
+    """Check for True or False: "no" would count as True and None as False."""
     for name, flag in flags.items():
         if not isinstance(flag, bool):
             raise TypeError(f"{function}: expected {name} to be True or False, got {describe(flag)}")
@@ -165,7 +165,7 @@ def check_activation(
 
 
 def activate(function: str, activation: Callable[[Tensor], Tensor], **inputs: Tensor) -> Tensor:
-    """The activation of one named tensor, whose shape and type it has to keep."""
+    """Apply the activation to one named tensor, and check that it keeps shape and type."""
     [(name, x)] = inputs.items()
     y, name = activation(x), f"activation({name})"
     check_tensor(function, name, y, also_jagged=True)
@@ -176,7 +176,7 @@ def activate(function: str, activation: Callable[[Tensor], Tensor], **inputs: Te
 
 
 def check_axes(function: str, x: Tensor, axes: int | Sequence[int]) -> tuple[int, ...]:
-    """The axes as a tuple, not empty: torch itself would take that for all axes."""
+    """The axes as a tuple. No axes are an error: torch would reduce over all of them."""
     each = axes if isinstance(axes, (list, tuple)) else [axes]
     if not all(map(is_integer, each)):
         raise TypeError(f"{function}: expected axes to be an integer or a tuple of integers, got {short_repr(axes)}")
@@ -191,7 +191,7 @@ def check_axes(function: str, x: Tensor, axes: int | Sequence[int]) -> tuple[int
 
 
 def check_normalized_shape(function: str, x: Tensor, normalized_shape: Sequence[int]) -> tuple[int, ...]:
-    """normalized_shape as a tuple, with which the shape of x ends."""
+    """Check that the shape of x ends with normalized_shape; return it as a tuple."""
     if not isinstance(normalized_shape, (list, tuple)) or not all(map(is_integer, normalized_shape)):
         got = short_repr(normalized_shape)
         raise TypeError(f"{function}: expected normalized_shape to be a tuple of integers, got {got}")
@@ -212,7 +212,7 @@ def check_sizes(function: str, name: str, sizes: int | Sequence[int]) -> tuple[i
 
 
 def check_numel(function: str, names: str, *sizes: int, most: int = LARGEST) -> None:
-    """Check the number of elements: with far too many, the system may kill the process."""
+    """Check the number of elements: far too many, and the system may kill the process."""
     if math.prod(sizes) > most:
         got = " x ".join(map(short_repr, sizes))
         raise ValueError(f"{function}: expected {names} to have at most {most} elements, got {got}")

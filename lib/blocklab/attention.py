@@ -203,7 +203,7 @@ def _check_attention(function: str, query: Tensor, key: Tensor, value: Tensor) -
 
 
 def _common_batch(function: str, **tensors: Tensor) -> torch.Size:
-    """What the axes before the last two broadcast to, which torch allows."""
+    """The shape to which the axes before the last two broadcast."""
     first, *others = (x.shape[:-2] for x in tensors.values())
     if all(shape == first for shape in others):
         return first  # nearly always: broadcast_shapes takes as long as the scores of one token
@@ -330,9 +330,9 @@ class MultiheadAttention(nn.Module):
         check_flag("MultiheadAttention", need_weights=need_weights, average_attn_weights=average_attn_weights)
         masks = {"attn_mask": attn_mask, "key_padding_mask": key_padding_mask, "is_causal": is_causal}
         check_masks("MultiheadAttention", self.num_heads, query, key, **masks)
-        mask = self._mask(query, key, key_padding_mask, attn_mask)
+        mask = self._merge_masks(query, key, key_padding_mask, attn_mask)
         inputs = zip((query, key, value), self._projections(), strict=True)
-        q, k, v = self._heads(*(F.linear(x, weight, bias) for x, (weight, bias) in inputs))
+        q, k, v = self._split_heads(*(F.linear(x, weight, bias) for x, (weight, bias) in inputs))
         dropout_p = self.dropout if self.training else 0.0
         if need_weights:
             y, weights = _attend(q, k, v, mask, dropout_p)
@@ -348,7 +348,7 @@ class MultiheadAttention(nn.Module):
         biases = [None] * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
         return list(zip(weights, biases, strict=True))
 
-    def _heads(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _split_heads(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values, each (N, L, h * d) to (N, h, L, d)."""
         return self._split(q), self._split(k), self._split(v)
 
@@ -356,7 +356,7 @@ class MultiheadAttention(nn.Module):
         """(N, L, h * d) to (N, h, L, d): the heads are neighbouring slices of the features."""
         return x.unflatten(-1, (self.num_heads, self.embed_dim // self.num_heads)).transpose(-3, -2)
 
-    def _mask(self, query: Tensor, key: Tensor, padding: Tensor | None, mask: Tensor | None) -> Tensor | None:
+    def _merge_masks(self, query: Tensor, key: Tensor, padding: Tensor | None, mask: Tensor | None) -> Tensor | None:
         """Both masks as one that broadcasts to (N, h, L, S), in the polarity of the functions: True takes part."""
         *batch, L, S = *query.shape[:-1], key.shape[-2]
         if mask is not None and mask.dim() == 3:

@@ -1,4 +1,4 @@
-"""What is applied to every token by itself: activations, gated units, and the two layers built from them.
+"""Activations, gated units and the two feed-forward layers built from them; each acts on one token at a time.
 
 Axis letters:  * any axes,  d feature,  h hidden feature.  Which half is the gate differs: torch's `glu` takes the
 second half, the gated units of the papers name the gate first. Arithmetic is float32 or wider and rounded once: a
@@ -108,7 +108,7 @@ def swish(x: Tensor, beta: float | Tensor = 1.0) -> Tensor:
         beta = check_number("swish", "beta", beta)
         if not -math.inf < beta < math.inf:
             raise ValueError(f"swish: expected beta to be finite, got {beta}")
-        steepest = torch.finfo(torch.promote_types(x.dtype, torch.float32)).max  # relu to the last bit, infinity NaN
+        steepest = torch.finfo(torch.promote_types(x.dtype, torch.float32)).max  # already relu; inf gives NaN
         beta = max(-steepest, min(beta, steepest))
     wide = upcast(x)
     return (wide * torch.sigmoid(beta * wide)).to(x.dtype)
@@ -240,7 +240,7 @@ def parameter_count(d_model: int, hidden: int, gated: bool, bias: bool) -> int:
     """
     d, h = _check_widths("parameter_count", d_model, hidden)
     check_flag("parameter_count", gated=gated, bias=bias)
-    into = 2 if gated else 1  # matrices from d to h; one leads back
+    into = 2 if gated else 1  # matrices from d to h; one more leads back
     return (into + 1) * d * h + (into * h + d if bias else 0)
 
 

@@ -53,8 +53,8 @@ class KeyValueCache:
         length = self.length + key.shape[-2]
         if self.keys is not None:
             _check_matches_cache(key=(key, self.keys), value=(value, self.values))
-        key, value = self._joined(self.keys, key), self._joined(self.values, value)
-        self.keys, self.values, self.length = self._last(key), self._last(value), length
+        key, value = self._append(self.keys, key), self._append(self.values, value)
+        self.keys, self.values, self.length = self._drop_old(key), self._drop_old(value), length
         return key, value
 
     def mask(self, L: int, S: int) -> Tensor:
@@ -62,15 +62,15 @@ class KeyValueCache:
         mask = causal_lower_right(L, S)
         return mask if self.window is None else mask.triu(S - L - self.window + 1)
 
-    def _joined(self, held: Tensor | None, new: Tensor) -> Tensor:
-        """What the new tokens may see. A copy is cheap: attention reads all of it several times."""
+    def _append(self, held: Tensor | None, new: Tensor) -> Tensor:
+        """The keys or values that the new tokens may see. A copy is cheap: attention reads them several times."""
         if held is None:
             return torch.cat([new], -2)
         first = 0 if self.window is None else max(held.shape[-2] - self.window + 1, 0)
         return torch.cat([held[..., first:, :], new], -2)
 
-    def _last(self, x: Tensor) -> Tensor:
-        """The part of it that stays cached. A clone, if it is not all, so that the rest is freed."""
+    def _drop_old(self, x: Tensor) -> Tensor:
+        """The part that stays cached: a clone if it is shorter than x, so that the rest is freed."""
         return x if self.window is None or x.shape[-2] <= self.window else x[..., -self.window :, :].clone()
 
     def __repr__(self) -> str:
@@ -111,7 +111,7 @@ def cached_attention(
     with rollback_on_error(cache):
         key, value = cache.update(key, value)
         L, S = query.shape[-2], key.shape[-2]
-        mask = cache.mask(L, S).to(query.device) if L > 1 else None  # one token sees all that update returns
+        mask = cache.mask(L, S).to(query.device) if L > 1 else None  # a single new token sees every key
         return scaled_dot_product_attention(query, key, value, mask, scale=scale, enable_gqa=enable_gqa)
 
 

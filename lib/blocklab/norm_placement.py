@@ -187,17 +187,17 @@ class QKNormAttention(MultiheadAttention):
         self.q_norm = RMSNorm(width, eps, device=device, dtype=dtype)
         self.k_norm = RMSNorm(width, eps, device=device, dtype=dtype)
 
-    def _heads(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _split_heads(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         if self.over == "whole":
-            q, k, v = super()._heads(self.q_norm(q), self.k_norm(k), v)
+            q, k, v = super()._split_heads(self.q_norm(q), self.k_norm(k), v)
         else:
-            q, k, v = super()._heads(q, k, v)
+            q, k, v = super()._split_heads(q, k, v)
             q, k = self.q_norm(q), self.k_norm(k)
         if self.rope_base is None:
             return q, k, v
-        return self._rotated(q), self._rotated(k), v
+        return self._rotate(q), self._rotate(k), v
 
-    def _rotated(self, x: Tensor) -> Tensor:
+    def _rotate(self, x: Tensor) -> Tensor:
         return rotary_embedding(x, torch.arange(x.shape[-2], device=x.device), self.rope_base)
 
     def extra_repr(self) -> str:

@@ -75,7 +75,7 @@ def batch_norm(
     vectors = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     check_float("batch_norm", x=x, or_none=vectors)
     check_flag("batch_norm", training=training)
-    if x.dim() < 2 and x.shape != (0,):  # torch takes that one shape too, as a batch without channels
+    if x.dim() < 2 and x.shape != (0,):  # torch accepts (0,) too, as a batch without channels
         raise ValueError(f"batch_norm: expected x to have shape (N, C) or (N, C, *), got {tuple(x.shape)}")
     channels = x.shape[1] if x.dim() > 1 else 0
     check_shape("batch_norm", (channels,), **vectors)
@@ -316,7 +316,7 @@ class BatchNorm(_Affine):
 
     batch_norm = staticmethod(batch_norm)
 
-    _version = 2  # torch's; what its first version saved lacks num_batches_tracked
+    _version = 2  # as in torch; a state saved by version 1 has no num_batches_tracked
 
     def __init__(
         self,
@@ -374,7 +374,7 @@ class BatchNorm(_Affine):
             mean = var = None
         if self.training and mean is not None and batches is not None:
             batches.add_(1)
-            if self.momentum is None:  # the n-th of n equal weights
+            if self.momentum is None:  # plain average: the n-th batch has weight 1 / n
                 momentum = 1 / batches.to(upcast(mean).dtype)
         return self.batch_norm(x, mean, var, self.weight, self.bias, self.training or mean is None, momentum, self.eps)
 

@@ -159,8 +159,8 @@ def _check_base(function: str, base: float) -> float:
 def _check_exact_angles(function: str, angles: Tensor) -> None:
     """Refuse, with a ValueError, angles whose sine float64 does not know, NaN included."""
     if torch.compiler.is_compiling() or angles.is_meta:
-        return  # no values to look at
-    with contextlib.suppress(RuntimeError):  # under vmap there is no single answer
+        return  # there are no values to check
+    with contextlib.suppress(RuntimeError):  # vmap cannot branch on values
         beyond = ~(angles.detach().abs() <= FARTHEST)
         if beyond.any():
             got = angles[beyond][0].item()

@@ -96,7 +96,7 @@ def yarn(d: int, base: float, factor: float, length: int, beta_fast: float = 32.
         return d * (math.log(length / (2 * math.pi)) - math.log(turns)) / (2 * math.log(base))
 
     first, last = (min(max(end, 0), d - 1) for end in (math.floor(pair(fast)), math.ceil(pair(slow))))
-    ramp = (torch.arange(d // 2, dtype=torch.float64) - first) / max(last - first, 1)  # a step, where they meet
+    ramp = (torch.arange(d // 2, dtype=torch.float64) - first) / max(last - first, 1)  # a step if first == last
     return torch.lerp(frequencies, frequencies / factor, ramp.clamp(0, 1))
 
 
