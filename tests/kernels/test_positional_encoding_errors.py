@@ -21,7 +21,7 @@ WRONG_VALUES = {
     ),
     "sinusoidal_encoding: expected d_model to be at least 1, got 0": lambda: sinusoidal_encoding(3, 0),
     "sinusoidal_encoding: expected d_model to be at least 1, got -4": lambda: sinusoidal_encoding(3, -4),
-    f"sinusoidal_encoding: expected d_model to be between 1 and 2147483648, got {2**70}": lambda: sinusoidal_encoding(
+    f"sinusoidal_encoding: expected d_model to be between 1 and 134217728, got {2**70}": lambda: sinusoidal_encoding(
         3, 2**70
     ),
     "sinusoidal_encoding: expected d_model to be even, got 5": lambda: sinusoidal_encoding(3, 5),
@@ -34,6 +34,9 @@ WRONG_VALUES = {
     "sinusoidal_encoding: expected base to be finite and above 0, got inf": lambda: sinusoidal_encoding(3, 4, INF),
     "wavelengths: expected d_model to be even, got 3": lambda: wavelengths(3),
     "wavelengths: expected base to be finite and above 0, got 0.0": lambda: wavelengths(4, 0.0),
+    f"shift_matrix: expected d_model x d_model to have at most 134217728 elements, got {2**20} x {2**20}": lambda: (
+        shift_matrix(1, 2**20)
+    ),
     "shift_matrix: expected d_model to be even, got 1": lambda: shift_matrix(2, 1),
     "shift_matrix: expected base to be finite and above 0, got -2.0": lambda: shift_matrix(2, 4, -2),
     "shift_matrix: expected offset to be between -2147483648 and 2147483648, got nan": lambda: shift_matrix(NAN, 4),
@@ -159,5 +162,18 @@ BEYOND = {  # angles that float64 cannot reduce to one turn; the absolute value 
 
 @pytest.mark.parametrize("what", BEYOND)
 def test_angles_beyond_the_precision_of_float64(what):
-    with pytest.raises(ValueError, match=r"expected angles \(position \* frequency\) of at most 2\*\*31, got"):
+    with pytest.raises(ValueError, match=r"^\w+: expected angles \(position \* frequency\) of at most 2\*\*31, got"):
         BEYOND[what]()
+
+
+@pytest.mark.parametrize(
+    "function", [sinusoidal_encoding, shift_matrix, rotary_embedding], ids=lambda function: function.__name__
+)
+def test_error_of_a_large_angle_names_the_function(function):
+    first = torch.ones(5, 4) if function is rotary_embedding else 2
+    second = torch.tensor([0, 0, 0, 0, 1]) if function is rotary_embedding else 4
+    with pytest.raises(ValueError) as caught:
+        function(first, second, base=1e-20)
+    angle = "2e+10" if function is shift_matrix else "1e+10"
+    expected = "expected angles (position * frequency) of at most 2**31"
+    assert str(caught.value) == f"{function.__name__}: {expected}, got {angle}"

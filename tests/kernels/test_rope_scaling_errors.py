@@ -16,7 +16,7 @@ NAN, INF = float("nan"), float("inf")
 WRONG_VALUES = {
     "rotary_frequencies: expected d to be even, got 5": lambda: rotary_frequencies(5),
     "rotary_frequencies: expected d to be at least 1, got 0": lambda: rotary_frequencies(0),
-    "rotary_frequencies: expected d to have at most 134217728 elements, got 134217730": lambda: rotary_frequencies(
+    "rotary_frequencies: expected d to be between 1 and 134217728, got 134217730": lambda: rotary_frequencies(
         2**27 + 2
     ),
     "rotary_frequencies: expected base to be finite and above 0, got 0.0": lambda: rotary_frequencies(4, 0),
