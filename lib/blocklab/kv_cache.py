@@ -50,7 +50,7 @@ class KeyValueCache:
 
     def update(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         _check_keys_and_values(key, value)
-        length = self.length + key.shape[-2]
+        length = self.length + key.shape[2]
         if self.keys is not None:
             _check_matches_cache(key=(key, self.keys), value=(value, self.values))
         key, value = self._append(self.keys, key), self._append(self.values, value)
@@ -65,13 +65,13 @@ class KeyValueCache:
     def _append(self, held: Tensor | None, new: Tensor) -> Tensor:
         """The keys or values that the new tokens may see. A copy is cheap: attention reads them several times."""
         if held is None:
-            return torch.cat([new], -2)
-        first = 0 if self.window is None else max(held.shape[-2] - self.window + 1, 0)
-        return torch.cat([held[..., first:, :], new], -2)
+            return new.clone()
+        first = 0 if self.window is None else max(held.shape[2] - self.window + 1, 0)
+        return torch.cat([held[:, :, first:], new], 2)
 
     def _drop_old(self, x: Tensor) -> Tensor:
         """The part that stays cached: a clone if it is shorter than x, so that the rest is freed."""
-        return x if self.window is None or x.shape[-2] <= self.window else x[..., -self.window :, :].clone()
+        return x if self.window is None or x.shape[2] <= self.window else x[:, :, -self.window :].clone()
 
     def __repr__(self) -> str:
         return f"KeyValueCache(window={self.window}, length={self.length}, nbytes={self.nbytes})"
@@ -110,7 +110,7 @@ def cached_attention(
     _check_query(function, query, key, enable_gqa)
     with rollback_on_error(cache):
         key, value = cache.update(key, value)
-        L, S = query.shape[-2], key.shape[-2]
+        L, S = query.shape[2], key.shape[2]
         mask = cache.mask(L, S).to(query.device) if L > 1 else None  # a single new token sees every key
         return scaled_dot_product_attention(query, key, value, mask, scale=scale, enable_gqa=enable_gqa)
 

@@ -341,11 +341,12 @@ WRONG = {
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("how", ["update", "cached_attention"])
 def test_mismatches_raise_and_leave_the_cache_unchanged(wrong, how):
-    query, key, value, error, said = WRONG[wrong]
+    query, key, value, kind, said = WRONG[wrong]
     cache = held()
     before = dict(vars(cache))
-    with pytest.raises(error, match=re.escape(said)):
+    with pytest.raises(kind, match=re.escape(said)) as error:
         cache.update(key, value) if how == "update" else cached_attention(query, key, value, cache)
+    assert str(error.value).startswith(("KeyValueCache: ", f"{how}: "))
     assert all(vars(cache)[name] is before[name] for name in before)
 
 
@@ -384,10 +385,22 @@ def test_a_mismatched_query_raises_and_leaves_the_cache_unchanged(wrong):
     assert cache.length == 4
 
 
-@pytest.mark.parametrize("cache", [None, KeyValueCache, {}, [KeyValueCache()]])
-def test_something_else_than_a_cache_is_refused(cache):
-    with pytest.raises(TypeError, match="cached_attention: expected cache to be a KeyValueCache, got "):
+@pytest.mark.parametrize(
+    ("cache", "got"), [(None, "NoneType"), (KeyValueCache, "the class KeyValueCache"), ({}, "dict {}")]
+)
+def test_cached_attention_refuses_something_else_than_a_cache(cache, got):
+    with pytest.raises(TypeError, match=f"^cached_attention: expected cache to be a KeyValueCache, got {got}$"):
         cached_attention(q, k, v, cache)
+
+
+def test_cached_attention_checks_enable_gqa_before_the_heads():
+    with pytest.raises(TypeError, match=r"^cached_attention: expected enable_gqa to be True or False, got int 1$"):
+        cached_attention(q, k, v, held(), enable_gqa=1)
+
+
+def test_cached_attention_makes_its_mask_on_the_device_of_the_query():
+    y = cached_attention(q.to("meta"), k.to("meta"), v.to("meta"), KeyValueCache())
+    assert y.is_meta
 
 
 @pytest.mark.parametrize(("window", "error"), [(0, ValueError), (-1, ValueError), (2.0, TypeError), (True, TypeError)])
