@@ -134,7 +134,7 @@ def glu(x: Tensor, dim: int = -1) -> Tensor:
     if x.shape[dim] % 2:
         raise ValueError(f"glu: expected axis {dim} of x to be even, got x of shape {tuple(x.shape)}")
     value, gate = x.tensor_split(2, dim)
-    return _gated_unit("glu", gate, value, torch.sigmoid)
+    return gated_unit(gate, value, torch.sigmoid)
 
 
 def gated_unit(gate: Tensor, value: Tensor, activation: str | Activation) -> Tensor:

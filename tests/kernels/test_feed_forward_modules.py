@@ -235,6 +235,12 @@ WRONG_VALUES = {
     "hidden_width: expected multiplier to be between 0 and 2147483648, got inf": lambda: hidden_width(24, 64, INF),
     "parameter_count: expected d_model to be at least 1, got 0": lambda: parameter_count(0, 4, True, False),
     "parameter_count: expected hidden to be at least 1, got -1": lambda: parameter_count(4, -1, True, False),
+    f"parameter_count: expected d_model to be between 1 and 2147483648, got {2**32}": lambda: parameter_count(
+        2**32, 4, True, False
+    ),
+    f"parameter_count: expected hidden to be between 1 and 2147483648, got {2**32}": lambda: parameter_count(
+        4, 2**32, True, False
+    ),
     "FeedForward: expected d_model to be at least 1, got 0": lambda: FeedForward(0, 10),
     "FeedForward: expected hidden to be at least 1, got 0": lambda: FeedForward(6, 0),
     "FeedForward: expected dropout to be between 0 and 1, got 1.5": lambda: FeedForward(6, 10, dropout=1.5),

@@ -376,8 +376,30 @@ def test_jagged_tensors_are_accepted_where_torch_accepts_them():
         (feed_forward.gelu(rows), F.gelu(rows)),
         (feed_forward.silu(rows), F.silu(rows)),
         (feed_forward.relu(rows), F.relu(rows)),
+        (feed_forward.swish(rows), F.silu(rows)),
+        (feed_forward.swiglu(rows, rows), F.silu(rows) * rows),
     ):
         assert_close(got.values(), wanted.values())
+
+
+@pytest.mark.filterwarnings("ignore:.*nested tensors")
+@pytest.mark.parametrize("call", ["FeedForward.forward", "SwiGLU.forward"])
+def test_feed_forward_accepts_jagged_tensors(call):
+    rows = torch.nested.nested_tensor([x[0], x[1, :2]], layout=torch.jagged)
+    assert_close(run(call, x=rows).values(), run(call, x=rows.values()))
+
+
+# Modules
+
+MODULES = [call for call in CALLS if inspect.isclass(CALLS[call][0]) and issubclass(CALLS[call][0], nn.Module)]
+
+
+@pytest.mark.parametrize("call", MODULES)
+def test_parameters_and_buffers_have_the_given_device_and_dtype(call):
+    module = run(call, device="meta", dtype=torch.float64)
+    tensors = module.state_dict().values()
+    assert {tensor.device.type for tensor in tensors} == {"meta"}
+    assert {tensor.dtype for tensor in tensors if tensor.is_floating_point()} == {torch.float64}
 
 
 # Activations
@@ -395,13 +417,15 @@ MADE = {
 
 @pytest.mark.parametrize("made", MADE)
 def test_an_activation_keeps_shape_and_type(made):
-    for call in (
-        lambda activation: feed_forward.gated_unit(x, x, activation),
-        lambda activation: feed_forward.FeedForward(5, 8, activation)(x),
-        lambda activation: blocklab.EncoderLayer(6, 3, 4, activation=activation)(sequence),
-        lambda activation: blocklab.NormPlacementLayer("pre", 6, 3, 4, activation)(sequence),
-    ):
-        with pytest.raises((TypeError, ValueError), match=r"^\w+: expected activation\(\w+\) to .*, got "):
+    for name, call in {
+        "gated_unit": lambda activation: feed_forward.gated_unit(x, x, activation),
+        "FeedForward": lambda activation: feed_forward.FeedForward(5, 8, activation)(x),
+        "EncoderLayer": lambda activation: blocklab.EncoderLayer(6, 3, 4, activation=activation)(sequence),
+        "NormPlacementLayer": lambda activation: blocklab.NormPlacementLayer("pre", 6, 3, 4, activation)(sequence),
+    }.items():
+        with pytest.raises(
+            (TypeError, ValueError), match=rf"^{name}: expected activation\((gate|hidden)\) to .*, got "
+        ):
             call(MADE[made])
 
 
