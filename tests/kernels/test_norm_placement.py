@@ -396,12 +396,3 @@ def test_the_module_learns_alpha_weight_and_bias(rng):
     wanted = torch.autograd.grad(((module.weight * y + module.bias) * direction).sum(), list(module.parameters()))
     assert_close([p.grad for p in module.parameters()], list(wanted), **CLOSE)
     assert repr(module) == "DyT(5)"
-
-
-def test_device_and_dtype():
-    modules = [
-        NormPlacementLayer("pre", 6, 2, 7, qk_norm="head", device="meta", dtype=torch.bfloat16),
-        QKNormAttention(6, 2, device="meta", dtype=torch.bfloat16),
-        DyT(6, device="meta", dtype=torch.bfloat16),
-    ]
-    assert all(p.is_meta and p.dtype == torch.bfloat16 for module in modules for p in module.parameters())

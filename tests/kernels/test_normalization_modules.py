@@ -212,11 +212,3 @@ def test_bias_alone_can_be_left_out():
 )
 def test_repr_shows_the_arguments(norm, text):
     assert repr(norm) == text
-
-
-@pytest.mark.parametrize("norm_class", [ours.BatchNorm, ours.LayerNorm, ours.RMSNorm])
-def test_device_and_dtype(norm_class):
-    norm = norm_class(6, device="meta", dtype=torch.bfloat16)
-    floats = [t for t in norm.state_dict().values() if t.is_floating_point()]
-    assert floats
-    assert all(t.is_meta and t.dtype == torch.bfloat16 for t in floats)
