@@ -198,7 +198,7 @@ class QKNormAttention(MultiheadAttention):
         return self._rotate(q), self._rotate(k), v
 
     def _rotate(self, x: Tensor) -> Tensor:
-        return rotary_embedding(x, torch.arange(x.shape[-2], device=x.device), self.rope_base)
+        return rotary_embedding(x, torch.arange(x.shape[2], device=x.device), self.rope_base)
 
     def extra_repr(self) -> str:
         rotated = "" if self.rope_base is None else f", rope_base={self.rope_base}"

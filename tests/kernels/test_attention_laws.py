@@ -26,7 +26,7 @@ def query_key_value(rng, *batch, L=4, S=6, d=5, d_v=3):
 
 @settings(max_examples=40)
 @given(length=st.integers(1, 8), place=st.integers(0, 7), seed=st.integers(0, 99))
-def test_a_causal_token_changes_only_itself_and_later_ones(length, place, seed):
+def test_causal_token_affects_only_itself_and_later_ones(length, place, seed):
     rng = torch.Generator().manual_seed(seed)
     place %= length
     x = normal((2, length, 4), rng)
@@ -85,7 +85,7 @@ def test_not_permutation_equivariant_with_a_causal_mask(rng):
     assert (moved - y[order]).abs().max() > 0.1
 
 
-def test_results_are_between_the_values(rng):
+def test_attention_stays_between_the_values(rng):
     query, key, value = query_key_value(rng, 7, S=4)
     y = scaled_dot_product_attention(3 * query, key, value)
     assert (y >= value.amin(-2, keepdim=True) - 1e-12).all()
@@ -94,13 +94,13 @@ def test_results_are_between_the_values(rng):
     assert_close(ones, torch.ones_like(ones), **TOLERANCE[y.dtype])
 
 
-def test_a_large_scale_picks_the_best_key(rng):
+def test_large_scale_selects_the_best_key(rng):
     query, key, value = query_key_value(rng)
     best = (query @ key.mT).argmax(-1)
     assert_close(scaled_dot_product_attention(query, key, value, scale=1e4), value[best], rtol=1e-9, atol=1e-9)
 
 
-def test_a_shift_of_all_scores_changes_nothing(rng):
+def test_shifting_all_scores_changes_nothing(rng):
     query, key, value = query_key_value(rng)
     shift = normal((4, 1), rng)
     y = scaled_dot_product_attention(query, key, value, shift)
@@ -134,7 +134,7 @@ def test_a_query_that_sees_no_key_gets_zeros_and_finite_gradients(kind, dtype, r
     assert all(torch.isfinite(g).all() for g in second)
 
 
-def test_the_most_negative_number_is_not_minus_infinity(rng):
+def test_most_negative_number_in_a_mask_is_not_minus_infinity(rng):
     # torch's rule too: such a row still looks at everything alike
     query, key, value = query_key_value(rng)
     lowest = torch.full((4, 6), torch.finfo(torch.float64).min, dtype=torch.float64)
@@ -221,7 +221,7 @@ def test_first_and_second_derivative(case, rng):
 
 
 @pytest.mark.parametrize("case", [*CASES, "groups"])
-def test_compiles_without_a_break(case, rng):
+def test_compiles_without_graph_breaks(case, rng):
     options = CASES.get(case, {"enable_gqa": True})
     query, key, value = query_key_value(rng, 2, 3)
     if case == "groups":

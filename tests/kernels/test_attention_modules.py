@@ -72,7 +72,7 @@ def test_state_dict_goes_both_ways(kind, rng):
 @each_kind
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("average", [True, False])
-def test_result_and_weights(kind, dtype, average, rng):
+def test_result_and_weights_match_torch(kind, dtype, average, rng):
     layer, reference = pair(kind, rng, dtype)
     tensors = inputs(kind, rng, dtype)
     close = {key: 10 * tolerance for key, tolerance in TOLERANCE[dtype].items()}
@@ -107,7 +107,7 @@ def masks(draw):
 @pytest.mark.filterwarnings("ignore:Support for mismatched")  # torch's layer warns of one boolean and one float mask
 @given(masks())
 @settings(max_examples=100)
-def test_both_masks_in_both_forms(case):
+def test_boolean_and_float_masks_match_torch(case):
     N, L, S, rng, options = case
     layer, reference = pair("plain", rng)
     tensors = inputs("plain", rng, N=N, L=L, S=S)
@@ -117,7 +117,7 @@ def test_both_masks_in_both_forms(case):
 
 @pytest.mark.parametrize("need_weights", [True, False])
 @pytest.mark.parametrize("shape", [(4, 5), (2, 4, 5)], ids=["(L, S)", "(h, L, S)"])
-def test_one_sequence_without_a_batch(need_weights, shape, rng):
+def test_accepts_one_sequence_without_a_batch_axis(need_weights, shape, rng):
     layer, reference = pair("plain", rng)
     tensors = [x[0] for x in inputs("plain", rng)]
     options = {"attn_mask": added(shape, rng, torch.float64), "key_padding_mask": added((5,), rng, torch.float64)}
@@ -131,7 +131,7 @@ def test_one_sequence_without_a_batch(need_weights, shape, rng):
     assert_close(layer(*tensors, attn_mask=options["attn_mask"])[0], batched, **TOLERANCE[torch.float64])
 
 
-def test_true_is_not_allowed(rng):
+def test_true_in_a_layer_mask_hides_the_key(rng):
     layer, reference = pair("plain", rng)
     x, causal = inputs("plain", rng)[0], ~ours.causal_mask(4)
     y = layer(x, x, x, attn_mask=causal)[0]
@@ -150,7 +150,7 @@ def test_two_float16_masks_do_not_overflow_to_minus_infinity(rng):
     assert (weights.sum(-1) > 0.9).all()
 
 
-def test_is_causal_describes_the_mask_and_does_not_replace_it(rng):
+def test_is_causal_only_describes_the_mask(rng):
     layer, reference = pair("plain", rng)
     x, causal = inputs("plain", rng)[0], ~ours.causal_mask(4)
     for need_weights in (True, False):
@@ -229,7 +229,7 @@ def test_gradients_agree_with_torch(kind, rng):
 
 
 @pytest.mark.exhaustive
-def test_compiles_without_a_break(rng):
+def test_compiles_without_graph_breaks(rng):
     layer, _ = pair("plain", rng)
     tensors, mask = inputs("plain", rng), added((4, 5), rng, torch.float64)
     compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")

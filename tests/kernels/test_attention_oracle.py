@@ -35,7 +35,7 @@ def by_hand(query, key, value, mask, scale):
 
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 @pytest.mark.parametrize("mask", ["none", "boolean", "float", "causal"])
-def test_the_definition(mask, dtype, rng):
+def test_attention_matches_its_definition(mask, dtype, rng):
     L, S, d, d_v = 4, 6, 5, 3
     query, key, value = (normal(shape, rng).to(dtype) for shape in [(L, d), (S, d), (S, d_v)])
     allowed = torch.rand(L, S, generator=rng) < 0.5
@@ -147,7 +147,7 @@ def test_float16_scores_do_not_overflow():
     assert torch.equal(y, torch.full((2, 1), 3.0, dtype=torch.float16))
 
 
-def test_by_hand():
+def test_small_cases_worked_by_hand():
     query = torch.tensor([[0.0, 0.0], [math.log(3) * 2**0.5, 7.0]], dtype=torch.float64)
     key = torch.tensor([[1.0, 0.0], [0.0, 0.0]], dtype=torch.float64)
     value = torch.tensor([[4.0], [8.0]], dtype=torch.float64)
@@ -180,14 +180,14 @@ def test_is_causal_is_the_causal_mask(length, rng):
         assert (y - inverted).abs().max() > 0.1
 
 
-def test_the_polarity_is_that_of_torchs_function():
+def test_mask_polarity_matches_torch_function():
     # cos(0), cos(1), ...: the mask of the Modules, given to the function, differs by 1.6077
     x = torch.cos(torch.arange(12.0, dtype=torch.float64)).view(1, 1, 3, 4)
     right, wrong = (scaled_dot_product_attention(x, x, x, mask) for mask in (causal_mask(3), ~causal_mask(3)))
     assert (right - wrong).abs().max().item() == pytest.approx(1.6077, abs=5e-5)
 
 
-def test_heads_by_hand():
+def test_two_causal_heads_match_recorded_numbers():
     # cos(0), cos(1), ... as two heads of two features, causal; rows 0 and 1 of the merged result
     x = torch.cos(torch.arange(12.0, dtype=torch.float64)).view(3, 2, 2).transpose(0, 1)
     y = scaled_dot_product_attention(x, x, x, causal_mask(3)).transpose(0, 1).flatten(1)

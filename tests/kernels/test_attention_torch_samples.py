@@ -20,7 +20,7 @@ def same_seed(function, sample, **changes):
     return function(sample.input, *sample.args, **sample.kwargs | changes)
 
 
-def test_every_sample():
+def test_matches_torch_on_its_own_samples():
     # Dropout included: both draw the same numbers in the same order from the same seed.
     assert samples()
     for sample in samples():
@@ -28,14 +28,14 @@ def test_every_sample():
         assert_close(same_seed(scaled_dot_product_attention, sample), expected, **TOLERANCE[torch.float64])
 
 
-def test_every_sample_without_its_dropout():
+def test_matches_torch_on_its_own_samples_without_dropout():
     # what would still hold if torch drew its random numbers otherwise; torch's entry sets a seed of its own
     for sample in samples():
         got, expected = (same_seed(f, sample, dropout_p=0.0) for f in (scaled_dot_product_attention, OPS[0]))
         assert_close(got, expected, **TOLERANCE[torch.float64])
 
 
-def test_the_samples_hold_what_makes_them_worth_running():
+def test_torch_samples_cover_masks_dropout_and_broadcasting():
     seen = set()
     for sample in samples():
         shapes = sample.input.shape[:-2], sample.args[0].shape[:-2]
@@ -45,7 +45,7 @@ def test_the_samples_hold_what_makes_them_worth_running():
     assert seen == {"dropout_p", "is_causal", "attn_mask", "broadcast"}
 
 
-def test_dropout_shows_in_the_samples():
+def test_torch_samples_show_dropout():
     # a function that forgot it would not get past the first test
     dropped = [s for s in samples() if s.kwargs["dropout_p"] > 0]
     assert dropped

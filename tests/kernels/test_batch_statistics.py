@@ -34,7 +34,7 @@ def assert_alike(got, wanted, tolerance=EXACT):
         assert_close(x.double(), y.double(), **tolerance)
 
 
-def test_six_numbers_in_two_parts():
+def test_merge_of_six_numbers_worked_by_hand():
     # 1, 3 | 3, 5, 5, 7: means 2 and 5, together 4; squared distances 2 and 8, together 9 + 1 + 1 + 1 + 1 + 9 = 22
     one, other = batch_statistics(torch.tensor([1.0, 3.0]), 0), batch_statistics(torch.tensor([3.0, 5, 5, 7]), 0)
     assert one == (2, torch.tensor(2.0), torch.tensor(2.0))
@@ -63,7 +63,7 @@ def test_m2_of_equal_numbers_is_0(number):
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.floats(-1e3, 1e3), st.integers(0, 2**16))
-def test_any_parts_merge_to_the_whole(sizes, offset, seed):
+def test_merged_parts_match_the_whole(sizes, offset, seed):
     generator = torch.Generator().manual_seed(seed)
     parts = [offset + torch.randn(size, 3, generator=generator, dtype=torch.float64) for size in sizes]
     whole = batch_statistics(torch.cat(parts), 0)
@@ -73,7 +73,7 @@ def test_any_parts_merge_to_the_whole(sizes, offset, seed):
 
 
 @given(st.permutations(range(5)), st.integers(0, 2**16))
-def test_the_order_does_not_matter(order, seed):
+def test_merging_order_does_not_matter(order, seed):
     parts = random.Random(seed).sample(range(1, 30), 5)
     generator = torch.Generator().manual_seed(seed)
     parts = [batch_statistics(torch.randn(size, generator=generator, dtype=torch.float64), 0) for size in parts]
@@ -83,7 +83,7 @@ def test_the_order_does_not_matter(order, seed):
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
-def test_an_empty_part_changes_nothing(dtype, rng):
+def test_merging_an_empty_part_changes_nothing(dtype, rng):
     part = batch_statistics(torch.randn(5, 3, generator=rng).to(dtype), 0)
     none = batch_statistics(torch.ones(0, 3, dtype=dtype), 0)
     zeros = torch.zeros(3, dtype=none[1].dtype)
@@ -99,13 +99,13 @@ def test_an_empty_part_changes_nothing(dtype, rng):
 
 
 @pytest.mark.parametrize("offset", [0.0, 2.0**20, -(2.0**20)])
-def test_a_large_offset_does_not_cancel(offset):
+def test_large_offset_does_not_cancel(offset):
     # every mean is an integer that float32 holds; the squares of these numbers are not
     parts = [torch.tensor([1.0, 3.0]) + offset, torch.tensor([3.0, 5, 5, 7]) + offset]
     assert merged(*(batch_statistics(part, 0) for part in parts)) == (6, torch.tensor(4 + offset), torch.tensor(22.0))
 
 
-def test_halves_give_the_variances_of_batch_norm(rng):
+def test_merged_parts_give_the_statistics_of_batch_norm(rng):
     x = torch.randn(6, 2, 3, 5, generator=rng, dtype=torch.float64)
     mean, variance = torch.zeros(2, dtype=x.dtype), torch.ones(2, dtype=x.dtype)
     y = batch_norm(x, mean, variance, training=True, momentum=1.0, eps=0.0)
@@ -117,7 +117,7 @@ def test_halves_give_the_variances_of_batch_norm(rng):
 
 
 @pytest.mark.parametrize(("dtype", "other", "wide"), [(16, 16, 32), (16, 64, 64), (64, 32, 64), (32, 16, 32)])
-def test_merging_is_in_the_wider_type(dtype, other, wide, rng):
+def test_merging_uses_the_wider_dtype(dtype, other, wide, rng):
     dtype, other, wide = (getattr(torch, f"float{bits}") for bits in (dtype, other, wide))
     numbers = torch.rand(4, 3, generator=rng)
     a, b = numbers[:2].to(dtype), numbers[2:].to(other)
@@ -127,7 +127,7 @@ def test_merging_is_in_the_wider_type(dtype, other, wide, rng):
     assert_alike(got, exact, TOLERANCE[wide])
 
 
-def test_derivatives(rng):
+def test_first_and_second_derivative(rng):
     a, b = (torch.randn(size, 2, generator=rng, dtype=torch.float64, requires_grad=True) for size in (3, 4))
 
     def statistics(a, b):
@@ -137,7 +137,7 @@ def test_derivatives(rng):
     assert torch.autograd.gradgradcheck(statistics, (a, b))
 
 
-def test_compiles_without_a_break(rng):
+def test_compiles_without_graph_breaks(rng):
     x = torch.randn(7, 3, generator=rng)
 
     def halves(x):
@@ -169,13 +169,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_value_errors(message):
+def test_value_error_messages(message):
     with pytest.raises(ValueError) as caught:
         REFUSED[message]()
     assert str(caught.value) == message
 
 
-def test_scalar_counts_as_one_number():
+def test_scalar_has_count_one():
     count, mean, m2 = batch_statistics(torch.tensor(3.0), 0)
     assert (count, mean.item(), m2.item()) == (1, 3.0, 0.0)
 

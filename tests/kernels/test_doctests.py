@@ -28,7 +28,7 @@ def default_print_options():
 
 @pytest.mark.usefixtures("default_print_options")
 @pytest.mark.parametrize("name", [*blocklab._MODULE_OF, "batch_statistics"])
-def test_example(name):
+def test_docstring_example(name):
     test = example(name)
     assert test.examples
     said = []

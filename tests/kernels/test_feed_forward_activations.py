@@ -58,12 +58,12 @@ VECTORS = {
 
 
 @pytest.mark.parametrize("name", VECTORS)
-def test_nine_numbers(name):
+def test_activations_match_recorded_numbers(name):
     x = torch.tensor(NUMBERS, dtype=DOUBLE)
     assert_close(ONE_ARGUMENT[name](x), torch.tensor(VECTORS[name], dtype=DOUBLE), **TEN_DIGITS)
 
 
-def test_nine_numbers_of_the_quick_gelu():
+def test_swish_matches_recorded_quick_gelu():
     expected = [-0.0180713097, -0.0643413769, -0.1542042341, -0.1496115634, 0.0]
     expected += [0.3503884366, 0.8457957659, 1.9356586231, 2.9819286903]
     x = torch.tensor(NUMBERS, dtype=DOUBLE)
@@ -102,14 +102,14 @@ def test_large_negative_numbers_stay_accurate(name, dtype):
 
 
 @each_activation
-def test_extreme_numbers(name):
+def test_activations_match_torch_at_extreme_numbers(name):
     x = torch.tensor([NAN, -0.0, 1e30, -1e30, 1e-30, -1e-30, 88.0, -88.0, -104.0], dtype=torch.float32)
     assert_close(ONE_ARGUMENT[name](x), TORCHS[name](x), rtol=1e-6, atol=1e-30, equal_nan=True)
     assert ONE_ARGUMENT[name](torch.tensor(math.inf)) == math.inf
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8], ids=str)
-def test_relu_of_integers_is_torchs(dtype):
+def test_relu_of_integers_matches_torch(dtype):
     x = torch.tensor([0, 1, 200, 127]).to(dtype) - (1 if dtype == torch.uint8 else 50)
     y = ours.relu(x)
     assert y.dtype == dtype
@@ -145,7 +145,7 @@ def test_gelu_has_its_minimum(approximate, place, minimum):
     assert slope.item() == pytest.approx(0, abs=1e-9)
 
 
-def test_how_far_the_approximations_are_from_gelu():
+def test_distance_of_approximations_from_gelu():
     x = torch.linspace(-5, 5, 20001, dtype=DOUBLE)
     assert (ours.gelu(x) - ours.gelu(x, "tanh")).abs().max().item() == pytest.approx(4.7323552e-4, rel=1e-5)
     assert (ours.gelu(x) - ours.swish(x, 1.702)).abs().max().item() == pytest.approx(2.0334872e-2, rel=1e-5)
@@ -189,7 +189,7 @@ def test_beta_can_be_learned(rng):
 
 @pytest.mark.parametrize("dim", [0, 1, 2, -1, -2, -3])
 @each_dtype
-def test_glu_is_torchs(dim, dtype, rng):
+def test_glu_matches_torch(dim, dtype, rng):
     x = normal((4, 6, 8), rng).to(dtype).transpose(0, 2)
     y = ours.glu(x, dim)
     assert y.dtype == dtype
@@ -220,7 +220,7 @@ FAMILY = {  # the activation of the gate, as Shazeer's table has it
 
 @pytest.mark.parametrize("name", FAMILY)
 @each_dtype
-def test_the_gate_is_activated_and_the_value_is_not(name, dtype, rng):
+def test_only_the_gate_is_activated(name, dtype, rng):
     gate, value = (normal((5, 2000), rng).to(dtype) for _ in range(2))
     activation, exact = FAMILY[name]
     y = ours.gated_unit(gate, value, activation)
@@ -246,13 +246,13 @@ def test_swiglu_by_hand():
     assert_close(ours.swiglu(gate, value), torch.tensor([6 * math.log(3)], dtype=DOUBLE))
 
 
-def test_two_types_give_the_wider_one():
+def test_two_dtypes_give_the_wider_one():
     gate, value = torch.ones(3, dtype=torch.bfloat16), torch.ones(3, dtype=torch.float32)
     assert ours.swiglu(gate, value).dtype == ours.swiglu(value, gate).dtype == torch.float32
     assert ours.swiglu(gate, value.half()).dtype == torch.float32
 
 
-def test_an_activation_may_be_named(rng):
+def test_activation_can_be_given_by_name(rng):
     gate, value = normal((3, 4), rng), normal((3, 4), rng)
     for name, activation in {"relu": ours.relu, "gelu": ours.gelu, "silu": ours.silu, "sigmoid": torch.sigmoid}.items():
         assert torch.equal(ours.gated_unit(gate, value, name), activation(gate) * value)
@@ -277,7 +277,7 @@ def test_first_and_second_derivative(name, rng):
 
 
 @pytest.mark.parametrize("name", ["relu", "gelu", "gelu, tanh", "silu"])
-def test_slopes_are_torchs(name, rng):
+def test_activation_gradients_match_torch(name, rng):
     x = (4 * normal(200, rng)).requires_grad_()
     got, expected = (torch.autograd.grad(f[name](x).sum(), x)[0] for f in (ONE_ARGUMENT, TORCHS))
     assert_close(got, expected, **TOLERANCE[DOUBLE])
@@ -286,7 +286,7 @@ def test_slopes_are_torchs(name, rng):
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, DOUBLE], ids=str)
 @pytest.mark.exhaustive
-def test_compiles_without_a_break(name, dtype, rng):
+def test_compiles_without_graph_breaks(name, dtype, rng):
     a, b = normal((3, 4), rng).to(dtype), normal((3, 4), rng).to(dtype)
     torch.compiler.reset()  # forget the other cases, of which it counts the same code's
     compiled = torch.compile(DIFFERENTIABLE[name], fullgraph=True, backend="aot_eager")

@@ -32,7 +32,7 @@ WRONG_VALUES = {
 
 
 @pytest.mark.parametrize("message", WRONG_VALUES)
-def test_value_errors(message):
+def test_value_error_messages(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
     assert str(caught.value) == message
@@ -68,7 +68,7 @@ WRONG_TYPES = {
 
 
 @pytest.mark.parametrize("message", WRONG_TYPES)
-def test_type_errors(message):
+def test_type_error_messages(message):
     with pytest.raises(TypeError) as caught:
         WRONG_TYPES[message]()
     assert str(caught.value) == message

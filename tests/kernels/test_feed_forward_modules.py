@@ -32,7 +32,7 @@ def torchs_block(d, hidden, activation="relu", bias=True):
 
 @pytest.mark.parametrize("activation", ["relu", "gelu", F.silu, torch.tanh], ids=["relu", "gelu", "silu", "tanh"])
 @pytest.mark.parametrize("bias", [True, False])
-def test_feed_forward_is_torchs(activation, bias, rng):
+def test_feed_forward_matches_torch(activation, bias, rng):
     ours, layer = FeedForward(6, 10, activation, bias=bias, dtype=DOUBLE), torchs_block(6, 10, activation, bias)
     randomized(layer, rng)
     keys = [key for key in layer.state_dict() if key.startswith("linear")]
@@ -42,7 +42,7 @@ def test_feed_forward_is_torchs(activation, bias, rng):
     assert_close(ours(x), layer._ff_block(x), **TOLERANCE[DOUBLE])
 
 
-def test_feed_forward_starts_as_torchs_layers_do():
+def test_feed_forward_initializes_as_torch():
     torch.manual_seed(0)
     ours = FeedForward(6, 10)
     torch.manual_seed(0)
@@ -94,7 +94,7 @@ each_layer = pytest.mark.parametrize("name", LAYERS)
 
 
 @each_layer
-def test_a_token_changes_only_itself(name, rng):
+def test_token_affects_only_itself(name, rng):
     layer = randomized(LAYERS[name](), rng)
     x = torch.randn(2, 5, 6, generator=rng)
     poked = x.clone()
@@ -105,7 +105,7 @@ def test_a_token_changes_only_itself(name, rng):
 
 @each_layer
 @pytest.mark.parametrize("shape", [(6,), (0, 6), (3, 6), (2, 3, 4, 6)], ids=str)
-def test_any_axes_before_the_last(name, shape, rng):
+def test_accepts_any_number_of_leading_axes(name, shape, rng):
     x = torch.randn(shape, generator=rng)
     layer = randomized(LAYERS[name](), rng)
     assert layer(x).shape == shape
@@ -113,7 +113,7 @@ def test_any_axes_before_the_last(name, shape, rng):
 
 
 @each_layer
-def test_compiles_without_a_break(name, rng):
+def test_compiles_without_graph_breaks(name, rng):
     layer, x = randomized(LAYERS[name]().double(), rng), torch.randn(2, 3, 6, generator=rng, dtype=DOUBLE)
     compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
     assert_close(compiled(x), layer(x), **TOLERANCE[DOUBLE])
@@ -166,7 +166,7 @@ def test_hidden_width(arguments, hidden):
     assert type(hidden_width(*arguments)) is int
 
 
-def test_the_multiplier_comes_before_the_rounding():
+def test_multiplier_is_applied_before_rounding_up():
     for arguments, wrong in {(4096, 1024, 1.3): 14643, (8192, 4096, 1.3): 31948, (16384, 4096, 1.2): 54067}.items():
         d_model, multiple_of, multiplier = arguments
         assert int(multiplier * hidden_width(d_model, multiple_of)) == wrong != hidden_width(*arguments)
@@ -257,7 +257,7 @@ WRONG_VALUES = {
 
 
 @pytest.mark.parametrize("message", WRONG_VALUES)
-def test_value_errors(message):
+def test_value_error_messages(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
     assert str(caught.value) == message

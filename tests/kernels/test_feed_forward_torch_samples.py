@@ -20,7 +20,7 @@ def test_torch_has_samples_for_all_four():
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.formatted_name)
-def test_every_sample(op):
+def test_matches_torch_on_its_own_samples(op):
     function = getattr(ours, op.name.removeprefix("nn.functional."))
     run = 0
     for dtype in [dtype for dtype in WIDEST if dtype in op.dtypes]:
@@ -35,7 +35,7 @@ def test_every_sample(op):
 
 
 @pytest.mark.parametrize("op", [op for op in OPS if op.error_inputs_func], ids=lambda op: op.formatted_name)
-def test_what_torch_refuses_we_refuse(op):
+def test_rejects_what_torch_rejects(op):
     function = getattr(ours, op.name.removeprefix("nn.functional."))
     run = 0
     for error in op.error_inputs("cpu"):
@@ -48,7 +48,7 @@ def test_what_torch_refuses_we_refuse(op):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.complex64], ids=str)
-def test_types_are_refused_where_torch_refuses_them(name, dtype):
+def test_rejects_types_that_torch_rejects(name, dtype):
     x = torch.ones(2, 4, dtype=dtype)
     try:
         expected = getattr(torch.nn.functional, name)(x)

@@ -28,7 +28,7 @@ def normal(*shape, rng):
 @pytest.mark.parametrize("L", range(5))
 @pytest.mark.parametrize("S", range(5))
 @pytest.mark.filterwarnings("ignore:Lower right causal bias will produce NaNs")
-def test_the_mask_is_torchs(L, S):
+def test_causal_lower_right_matches_torch(L, S):
     mask = causal_lower_right(L, S)
     assert (mask.shape, mask.dtype) == ((L, S), torch.bool)
     assert mask.tolist() == [[j <= i + S - L for j in range(S)] for i in range(L)]
@@ -37,7 +37,7 @@ def test_the_mask_is_torchs(L, S):
     assert torch.equal(causal_lower_right(S, S), causal_mask(S))
 
 
-def test_with_more_queries_than_keys_the_first_see_none_and_give_zeros(rng):
+def test_first_queries_give_zeros_if_there_are_more_queries_than_keys(rng):
     query, key, value = normal(5, 4, rng=rng), normal(3, 4, rng=rng), normal(3, 6, rng=rng)
     mask = causal_lower_right(5, 3)
     assert mask.any(-1).tolist() == [False, False, True, True, True]
@@ -48,7 +48,7 @@ def test_with_more_queries_than_keys_the_first_see_none_and_give_zeros(rng):
 
 @pytest.mark.parametrize("shape", [(2, 3, 5, 4), (3, 5, 4), (1, 2, 3, 5, 4), (2, 0, 5, 4)])
 @pytest.mark.parametrize("n_rep", [1, 2, 4])
-def test_repeat_kv_repeats_each_head_next_to_itself(shape, n_rep, rng):
+def test_repeat_kv_puts_copies_of_a_head_next_to_each_other(shape, n_rep, rng):
     x = normal(*shape, rng=rng)
     y = repeat_kv(x, n_rep)
     *batch, g, S, d = shape
@@ -56,7 +56,7 @@ def test_repeat_kv_repeats_each_head_next_to_itself(shape, n_rep, rng):
     assert y.numel() == 0 or y.data_ptr() != x.data_ptr()
 
 
-def test_groups_are_those_of_torch(rng):
+def test_grouped_heads_match_torch(rng):
     query, key, value = normal(2, 6, 4, 5, rng=rng), normal(2, 3, 7, 5, rng=rng), normal(2, 3, 7, 8, rng=rng)
     wanted = F.scaled_dot_product_attention(query, key, value, enable_gqa=True)
     assert_close(scaled_dot_product_attention(query, repeat_kv(key, 2), repeat_kv(value, 2)), wanted, **EXACT)
@@ -75,7 +75,7 @@ def cases(draw):
 
 
 @given(cases(), st.sampled_from(["boolean", "float"]), st.sampled_from([None, 0.3]))
-def test_cached_pieces_equal_the_whole_text(case, polarity, scale):
+def test_cached_attention_in_pieces_matches_the_whole_text(case, polarity, scale):
     N, g, n_rep, d, d_v, pieces, window = case
     L, rng = sum(pieces), torch.Generator().manual_seed(0)
     query, key = normal(N, g * n_rep, L, d, rng=rng), normal(N, g, L, d, rng=rng)
@@ -98,7 +98,7 @@ def test_cached_pieces_equal_the_whole_text(case, polarity, scale):
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
-def test_types_are_kept(dtype, rng):
+def test_cached_attention_keeps_the_dtype(dtype, rng):
     query, key, value = (normal(2, heads, 5, 8, rng=rng).to(dtype) for heads in (4, 2, 2))
     cache = KeyValueCache()
     pieces = [cached_attention(query[:, :, i : i + 1], key[:, :, [i]], value[:, :, [i]], cache) for i in range(5)]
@@ -109,7 +109,7 @@ def test_types_are_kept(dtype, rng):
 
 
 @pytest.mark.parametrize("window", [None, 2])
-def test_gradients_are_those_of_the_whole_text(window, rng):
+def test_gradients_in_pieces_match_the_whole_text(window, rng):
     query, key, value = (normal(1, heads, 5, 4, rng=rng).requires_grad_() for heads in (2, 1, 1))
     seen = causal_mask(5) if window is None else causal_mask(5).triu(1 - window)
     weights = normal(1, 2, 5, 4, rng=rng)
@@ -121,7 +121,7 @@ def test_gradients_are_those_of_the_whole_text(window, rng):
     assert_close(torch.autograd.grad((y * weights).sum(), inputs), torch.autograd.grad(whole, inputs), **EXACT)
 
 
-def test_the_cache_holds_a_copy_and_earlier_results_stay(rng):
+def test_cache_copies_its_input_and_leaves_earlier_results(rng):
     key, value = normal(2, 3, 4, 5, rng=rng), normal(2, 3, 4, 6, rng=rng)
     cache, before = KeyValueCache(), key.clone()
     first, _ = cache.update(key, value)
@@ -132,14 +132,14 @@ def test_the_cache_holds_a_copy_and_earlier_results_stay(rng):
     assert cache.length == 8
 
 
-def test_the_cache_does_not_keep_a_larger_tensor_alive(rng):
+def test_cache_does_not_keep_a_larger_tensor_alive(rng):
     joined = normal(2, 4, 9, 5, rng=rng).transpose(1, 2)
     cache = KeyValueCache()
     cache.update(joined[:, :3], joined[:, 3:6])
     assert cache.keys.untyped_storage().nbytes() == cache.keys.nbytes == cache.nbytes / 2
 
 
-def test_under_autocast_the_cache_has_the_autocast_type(rng):
+def test_cache_under_autocast_has_the_autocast_dtype(rng):
     query, key, value = (torch.randn(1, 2, 3, 4, generator=rng) for _ in range(3))
     cache = KeyValueCache()
     with torch.autocast("cpu", torch.bfloat16):
@@ -219,7 +219,7 @@ FINGERPRINTS = {  # the first three numbers, and how far off the farthest is
 
 
 @pytest.mark.parametrize("mistake", FINGERPRINTS)
-def test_the_small_case(mistake):
+def test_mistakes_differ_from_cached_attention_as_recorded(mistake):
     first, off = FINGERPRINTS[mistake]
     got = mistakes()
     y, right = last_token(got[mistake]), last_token(got["right"])
@@ -227,7 +227,7 @@ def test_the_small_case(mistake):
     assert (y - right).abs().max().item() == pytest.approx(off, abs=2e-6)
 
 
-def test_the_small_case_is_that_of_the_whole():
+def test_cached_steps_match_attention_over_all_tokens():
     q, k, v = small_case()
     whole = scaled_dot_product_attention(rotated(q), rotated(k), v, is_causal=True, enable_gqa=True)
     assert_close(mistakes()["right"], whole[:, :, 5:], **EXACT)
@@ -242,7 +242,7 @@ def test_the_small_case_is_that_of_the_whole():
     ],
     ids=["lower right", "upper left", "no mask"],
 )
-def test_a_chunk_of_three_queries_on_six_keys(mask, off):
+def test_wrong_mask_for_a_chunk_changes_the_result_as_recorded(mask, off):
     q, k, v = small_case()
     q, k = rotated(q), rotated(k)
     whole = scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
@@ -340,7 +340,7 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("how", ["update", "cached_attention"])
-def test_mismatches_raise_and_leave_the_cache_unchanged(wrong, how):
+def test_mismatched_keys_and_values_leave_the_cache_unchanged(wrong, how):
     query, key, value, kind, said = WRONG[wrong]
     cache = held()
     before = dict(vars(cache))
@@ -370,7 +370,7 @@ QUERIES = {
 
 
 @pytest.mark.parametrize("wrong", QUERIES)
-def test_a_mismatched_query_raises_and_leaves_the_cache_unchanged(wrong):
+def test_mismatched_query_leaves_the_cache_unchanged(wrong):
     query, options, said = QUERIES[wrong]
     cache = held()
     with pytest.raises(ValueError, match=re.escape(said)):
@@ -388,7 +388,7 @@ def test_a_mismatched_query_raises_and_leaves_the_cache_unchanged(wrong):
 @pytest.mark.parametrize(
     ("cache", "got"), [(None, "NoneType"), (KeyValueCache, "the class KeyValueCache"), ({}, "dict {}")]
 )
-def test_cached_attention_refuses_something_else_than_a_cache(cache, got):
+def test_cached_attention_rejects_other_types_of_cache(cache, got):
     with pytest.raises(TypeError, match=f"^cached_attention: expected cache to be a KeyValueCache, got {got}$"):
         cached_attention(q, k, v, cache)
 
@@ -398,13 +398,8 @@ def test_cached_attention_checks_enable_gqa_before_the_heads():
         cached_attention(q, k, v, held(), enable_gqa=1)
 
 
-def test_cached_attention_makes_its_mask_on_the_device_of_the_query():
-    y = cached_attention(q.to("meta"), k.to("meta"), v.to("meta"), KeyValueCache())
-    assert y.is_meta
-
-
 @pytest.mark.parametrize(("window", "error"), [(0, ValueError), (-1, ValueError), (2.0, TypeError), (True, TypeError)])
-def test_a_window_is_a_positive_integer(window, error):
+def test_window_must_be_a_positive_integer(window, error):
     with pytest.raises(error, match="KeyValueCache: expected window to be"):
         KeyValueCache(window)
 
@@ -415,7 +410,7 @@ def stopped(caches, error):
     raise error
 
 
-def test_errors_and_keyboard_interrupt_restore_all_caches():
+def test_rollback_restores_all_caches_after_an_exception():
     caches = [held(), KeyValueCache()]
     for error in (ArithmeticError, KeyboardInterrupt):
         with pytest.raises(error), rollback_on_error(*caches):

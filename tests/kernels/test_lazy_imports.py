@@ -49,7 +49,7 @@ def test_every_public_name_is_exported(module):
         assert name in dir(blocklab)
 
 
-def test_another_name_is_refused():
+def test_import_of_an_unknown_name_fails():
     with pytest.raises(ImportError, match="no_such_norm"):
         from blocklab import no_such_norm  # noqa: F401
     assert not hasattr(blocklab, "interpolate")
@@ -64,7 +64,7 @@ def test_import_loads_no_kernel():
     assert not {"torch", "numpy", "blocklab.normalization"} & set(loaded("import blocklab"))
 
 
-def test_one_kernel_loads_neither_triton_nor_matplotlib():
+def test_import_of_one_kernel_loads_neither_triton_nor_matplotlib():
     there = set(loaded("from blocklab import rms_norm"))
     assert "blocklab.normalization" in there
     assert not {"triton", "matplotlib", "ipywidgets", "blocklab.fused", "blocklab_course.lessons"} & there

@@ -40,7 +40,7 @@ def test_momentum_0_and_1_and_equal_values_are_exact(update, rng):
 @BOTH
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 @pytest.mark.parametrize("value_dtype", TOLERANCE, ids=str)
-def test_is_the_formula_rounded_once(update, dtype, value_dtype, rng):
+def test_update_matches_the_formula_and_rounds_once(update, dtype, value_dtype, rng):
     average, value = (torch.randn(500, generator=rng, dtype=torch.float64) for _ in range(2))
     average, value = average.to(dtype), value.to(value_dtype)
     expected = 0.7 * average.double() + 0.3 * value.double()
@@ -59,7 +59,7 @@ def test_overflowing_differences_follow_the_formula(update, momentum):
     assert_close(update(average.clone(), value, momentum), expected, equal_nan=True)
 
 
-def test_the_first_is_a_new_tensor_and_the_second_is_not():
+def test_ema_update_copies_and_ema_update__overwrites():
     average, value = torch.tensor([4.0]), torch.tensor([8.0])
     new = ema_update(average, value, 0.25)
     assert new is not average
@@ -68,7 +68,7 @@ def test_the_first_is_a_new_tensor_and_the_second_is_not():
     assert torch.equal(average, new)
 
 
-def test_only_the_first_is_seen_by_autograd():
+def test_in_place_update_records_no_gradient():
     value = torch.tensor([8.0], requires_grad=True)
     ema_update(torch.tensor([4.0]), value, 0.25).backward()
     assert torch.equal(value.grad, torch.tensor([0.25]))
@@ -83,7 +83,7 @@ def test_result_is_between_average_and_value(momentum, average, value):
 
 
 @BOTH
-def test_errors(update):
+def test_updates_reject_wrong_shapes_and_momentum(update):
     ones = torch.ones(3)
     name = update.__name__
     with pytest.raises(ValueError, match=rf"{name}: expected value to have shape \(3,\), got \(1,\)"):
@@ -109,7 +109,7 @@ def averaged(values, momentum, start=0.0):
     return average
 
 
-def test_weights_newest_first():
+def test_ema_weights_start_with_the_newest():
     assert torch.equal(ema_weights(0.5, 4), torch.tensor([0.5, 0.25, 0.125, 0.0625]))
     assert torch.equal(ema_weights(1.0, 3), torch.tensor([1.0, 0.0, 0.0]))
     assert torch.equal(ema_weights(0.0, 3), torch.zeros(3))
@@ -117,7 +117,7 @@ def test_weights_newest_first():
 
 
 @given(st.floats(0, 1), st.integers(0, 40), st.integers(0, 2**16))
-def test_weights_are_the_update_unrolled(momentum, steps, seed):
+def test_ema_weights_match_repeated_updates(momentum, steps, seed):
     values = torch.randn(steps, 3, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     weights = ema_weights(momentum, steps, dtype=torch.float64)
     kept = (1 - momentum) ** steps
@@ -156,7 +156,7 @@ def test_half_life_and_window(keras, window, steps):
     assert keras ** half_life(momentum) == pytest.approx(0.5)
 
 
-def test_momentum_0_and_1():
+def test_half_life_and_window_at_momentum_0_and_1():
     assert half_life(0) == effective_window(0) == math.inf
     assert half_life(1) == 0
     assert effective_window(1) == 1
@@ -199,7 +199,7 @@ def test_debias_is_rounded_once(dtype, rng):
     assert_close(got.double(), average.double() / 0.271, **TOLERANCE[dtype])
 
 
-def test_keras_and_back():
+def test_momentum_converts_to_keras_and_back():
     assert to_keras(0.1) == 0.9
     assert from_keras(0.99) == pytest.approx(0.01)
     # batch means of 10 and then 20, as torch.nn.BatchNorm1d(momentum=0.1) and Keras' momentum 0.1 average them
@@ -214,7 +214,7 @@ def test_from_keras_inverts_to_keras(momentum):
     assert to_keras(from_keras(momentum)) == pytest.approx(momentum, abs=1e-15)
 
 
-def test_derivatives(rng):
+def test_first_and_second_derivative(rng):
     average, value = (torch.randn(3, 2, generator=rng, dtype=torch.float64, requires_grad=True) for _ in range(2))
     for function in (lambda a, v: ema_update(a, v, 0.3) ** 2, lambda a, v: debias(a, 0.3, 4) * v):
         assert torch.autograd.gradcheck(function, (average, value))
@@ -235,7 +235,7 @@ COMPILED = {  # functions of a tensor and of what a slider moves
 
 @pytest.mark.parametrize("name", COMPILED)
 @pytest.mark.exhaustive
-def test_compiles_without_a_break(name, rng):
+def test_compiles_without_graph_breaks(name, rng):
     x = torch.randn(3, 4, generator=rng, dtype=torch.float64)
     compiled = torch.compile(COMPILED[name], fullgraph=True, backend="aot_eager", dynamic=False)
     for momentum in (0.3, 0.7, 1.0):
@@ -261,7 +261,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_value_errors(message):
+def test_value_error_messages(message):
     with pytest.raises(ValueError) as caught:
         REFUSED[message]()
     assert str(caught.value) == message

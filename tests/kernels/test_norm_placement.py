@@ -74,7 +74,7 @@ def by_its_equation(layer, x, mask=None):
 
 @each_place
 @pytest.mark.parametrize("batch", [(N,), ()], ids=["batch", "one sequence"])
-def test_each_place_gives_what_its_equation_says(place, batch, rng):
+def test_each_place_matches_its_equation(place, batch, rng):
     layer, x = made(place, rng, activation=gelu), normal((*batch, L, D_MODEL), rng)
     y = layer(x)
     assert y.shape == x.shape
@@ -120,7 +120,7 @@ def test_norms_have_weights_of_their_own():
 
 
 @each_place
-def test_zero_sublayers_are_the_identity_except_in_post(place, rng):
+def test_zero_sublayers_give_the_identity_except_in_post(place, rng):
     layer, x = made(place, rng), normal((N, L, D_MODEL), rng)
     for name in ("self_attn.out_proj", "linear2"):
         for parameter in layer.get_submodule(name).parameters():
@@ -177,7 +177,7 @@ def test_nn_transformer_encoder_accepts_the_layer(rng):
 
 @each_place
 @pytest.mark.exhaustive
-def test_compiles_without_a_break(place, rng):
+def test_compiles_without_graph_breaks(place, rng):
     layer, x = made(place, rng, qk_norm="head"), normal((N, L, D_MODEL), rng)
     compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
     assert_close(compiled(x), layer(x), **TOLERANCE[torch.float64])
@@ -188,7 +188,10 @@ def test_repr_shows_the_place():
         "NormPlacementLayer(\n  place=output"
     )
     assert "over=whole" in repr(NormPlacementLayer("output", 4, 2, 3, qk_norm="whole"))
-    assert "rope_base=100.0" in repr(QKNormAttention(8, 2, rope_base=100))
+    assert "\n  8, 2, dropout=0.0, bias=True, over=head, rope_base=100.0\n" in repr(
+        QKNormAttention(8, 2, rope_base=100)
+    )
+    assert "\n  8, 2, dropout=0.0, bias=True, over=head\n" in repr(QKNormAttention(8, 2))
 
 
 # A norm for queries and keys
@@ -217,7 +220,7 @@ def constant(q, k, heads, over, **options):
     return attention
 
 
-def test_norms_of_one_to_eight_per_head_and_whole():
+def test_norms_of_numbers_1_to_8_per_head_and_whole():
     numbers = torch.arange(1.0, 9, dtype=torch.float64)
     per_head = seen_by(constant(numbers, numbers, 2, "head"), torch.zeros(1, 1, 8).double())
     whole = seen_by(constant(numbers, numbers, 2, "whole"), torch.zeros(1, 1, 8).double())
@@ -229,7 +232,7 @@ def test_norms_of_one_to_eight_per_head_and_whole():
 
 
 @each_form
-def test_first_the_norm_then_the_rotation(over):
+def test_queries_are_normalized_before_rotation(over):
     numbers = torch.arange(8, dtype=torch.float64)
     attention = constant(numbers.sin(), numbers.cos(), 1, over, rope_base=10000)
     weight = 1 + 0.1 * numbers
@@ -249,7 +252,7 @@ def test_first_the_norm_then_the_rotation(over):
 
 @each_form
 @pytest.mark.parametrize("base", [None, 100.0])
-def test_against_torchs_functions(over, base, rng):
+def test_qk_norm_attention_matches_torch_functions(over, base, rng):
     attention = randomized(QKNormAttention(D_MODEL, NHEAD, over, base).double(), rng)
     query, key = normal((N, 4, D_MODEL), rng), normal((N, L, D_MODEL), rng)
     mask = normal((4, L), rng)
@@ -339,7 +342,7 @@ def test_scores_are_bounded_however_large_the_weights(over, rng):
 
 
 @each_form
-def test_values_keep_their_size(over, rng):
+def test_values_are_not_normalized(over, rng):
     attention, x = randomized(QKNormAttention(D_MODEL, NHEAD, over).double(), rng), normal((N, L, D_MODEL), rng)
     nn.init.zeros_(attention.out_proj.bias)
     y = attention(x, x, x)[0]
@@ -352,12 +355,12 @@ def test_values_keep_their_size(over, rng):
 # The tanh
 
 
-def test_dyt_of_two_numbers():
+def test_dyt_matches_recorded_numbers():
     assert dyt(torch.tensor([-3.0, 2.0])).tolist() == pytest.approx([-0.905148, 0.761594], abs=5e-7)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
-def test_dyt_against_its_formula(dtype, rng):
+def test_dyt_matches_its_formula(dtype, rng):
     x, weight, bias = (normal(shape, rng, dtype) for shape in [(3, 4, 5), (5,), (5,)])
     wanted = weight.double() * torch.tanh(0.7 * x.double()) + bias.double()
     y = dyt(x, 0.7, weight, bias)
@@ -379,7 +382,7 @@ def test_dyt_treats_every_number_alone_and_keeps_the_scale(rng):
     assert dyt(1e6 * x).abs().max() <= 1
 
 
-def test_the_module_learns_alpha_weight_and_bias(rng):
+def test_dyt_module_learns_alpha_weight_and_bias(rng):
     module = DyT(5).double()
     assert {name: tuple(p.shape) for name, p in module.named_parameters()} == {
         "alpha": (1,),

@@ -53,7 +53,12 @@ WRONG_VALUES = {
 
 
 @pytest.mark.parametrize("message", WRONG_VALUES)
-def test_value_errors(message):
+def test_value_error_messages(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
     assert str(caught.value) == message
+
+
+def test_dyt_module_rejects_integers():
+    with pytest.raises(TypeError, match=r"^DyT: expected x to have a floating point dtype, got torch.int64$"):
+        DyT(6)(x.long())

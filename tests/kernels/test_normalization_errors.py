@@ -111,7 +111,7 @@ WRONG_VALUES = {
 
 
 @pytest.mark.parametrize("message", WRONG_VALUES)
-def test_value_errors(message):
+def test_value_error_messages(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
     assert str(caught.value) == message
@@ -148,13 +148,13 @@ WRONG_TYPES = {
 
 
 @pytest.mark.parametrize("message", WRONG_TYPES)
-def test_type_errors(message):
+def test_type_error_messages(message):
     with pytest.raises(TypeError) as caught:
         WRONG_TYPES[message]()
     assert str(caught.value) == message
 
 
-def test_a_refused_batch_leaves_the_running_statistics():
+def test_rejected_batch_leaves_running_statistics_unchanged():
     norm = ours.BatchNorm(6)
     with pytest.raises(ValueError, match="more than one value"):
         norm(torch.ones(1, 6))
@@ -162,7 +162,7 @@ def test_a_refused_batch_leaves_the_running_statistics():
     assert torch.equal(norm.running_var, torch.ones(6))
 
 
-def test_functions_take_every_eps_and_momentum_as_torch_does():
+def test_functions_accept_any_eps_and_momentum_like_torch():
     mean, var = torch.zeros(6), torch.ones(6)
     ours.batch_norm(x, mean, var, training=True, momentum=-1.0, eps=-0.5)
     ours.instance_norm(x, mean, var, momentum=2.0, eps=-0.5)

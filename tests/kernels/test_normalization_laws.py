@@ -31,7 +31,7 @@ def normal(shape, rng):
 
 
 @each_norm
-def test_a_number_changes_only_those_that_share_its_mean(name, rng):
+def test_number_affects_only_those_that_share_its_mean(name, rng):
     norm, axes = NORMS[name]
     x = normal(SHAPE, rng)
     poked = x.clone()
@@ -43,7 +43,7 @@ def test_a_number_changes_only_those_that_share_its_mean(name, rng):
     assert torch.equal(moved, expected)
 
 
-def test_a_number_changes_only_its_group(rng):
+def test_number_affects_only_its_group(rng):
     x = normal(SHAPE, rng)
     poked = x.clone()
     poked[1, 2, 3] += 10
@@ -75,7 +75,7 @@ def test_constant_rows_stay_finite(name, dtype):
 
 @pytest.mark.parametrize("number", [3333.3333, 6e4, -0.1])
 @pytest.mark.parametrize("count", [1000, 50176, 2**20 + 7])
-def test_many_equal_numbers_leave_the_rounding_error_of_their_mean(number, count):
+def test_equal_numbers_leave_only_rounding_error(number, count):
     row = torch.full((1, 1, count), number)
     rounding = 4 * torch.finfo(torch.float32).eps * abs(number) / 1e-5**0.5
     for y in (ours.layer_norm(row, (count,)), ours.group_norm(row, 1), ours.batch_norm(row, None, None, training=True)):
@@ -149,7 +149,7 @@ def test_first_and_second_derivative(name, rows, rng):
 
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
-def test_compiles_without_a_break(name, rng):
+def test_compiles_without_graph_breaks(name, rng):
     x, weight, bias = normal((2, 4, 3), rng), normal(4, rng), normal(4, rng)
     compiled = torch.compile(DIFFERENTIABLE[name], fullgraph=True, backend="aot_eager")
     assert_close(compiled(x, weight, bias), DIFFERENTIABLE[name](x, weight, bias), **TOLERANCE[x.dtype])
@@ -185,11 +185,11 @@ def test_empty_input_gives_empty_output_and_leaves_the_running_statistics(shape)
     assert torch.equal(var, torch.full((6,), 2.0))
 
 
-def test_a_scalar_tensor():
+def test_standardize_accepts_a_scalar_tensor():
     assert torch.equal(ours.standardize(torch.tensor(3.0), -1), torch.tensor(0.0))
 
 
-def test_a_batch_of_one_is_accepted_in_eval():
+def test_eval_accepts_a_batch_of_one():
     x = torch.full((1, 3), 5.0)
     assert_close(ours.batch_norm(x, torch.ones(3), torch.full((3,), 4.0), eps=0.0), torch.full((1, 3), 2.0))
 

@@ -180,7 +180,7 @@ def test_default_eps_is_one_hundred_thousandth(rng):
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
-def test_loops_are_the_same_layers(dtype, rng):
+def test_loops_match_the_layers(dtype, rng):
     x = (2 * normal((3, 5, 4), rng) + 1).to(dtype)
     wide, close = x.double(), TOLERANCE[dtype]
     by_feature = F.batch_norm(wide.movedim(-1, 1), None, None, training=True, eps=EPS).movedim(1, -1)

@@ -27,7 +27,7 @@ def test_torch_has_samples_for_all_five():
 
 
 @pytest.mark.parametrize(("op", "dtype"), CASES, ids=lambda value: getattr(value, "formatted_name", str(value)))
-def test_every_sample(op, dtype):
+def test_matches_torch_on_its_own_samples(op, dtype):
     function = getattr(ours, op.name.removeprefix("nn.functional."))
     run = 0
     for sample in op.sample_inputs("cpu", dtype, requires_grad=False):
@@ -46,7 +46,7 @@ def test_every_sample(op, dtype):
 
 
 @pytest.mark.parametrize("op", [op for op in OPS if op.error_inputs_func], ids=lambda op: op.formatted_name)
-def test_what_torch_refuses_we_refuse(op):
+def test_rejects_what_torch_rejects(op):
     function = getattr(ours, op.name.removeprefix("nn.functional."))
     run = 0
     for error in op.error_inputs("cpu"):
@@ -60,7 +60,7 @@ def test_what_torch_refuses_we_refuse(op):
     assert run > 0
 
 
-def test_some_samples_have_a_negative_eps_or_momentum_or_are_empty():
+def test_torch_samples_cover_negative_eps_and_momentum_and_empty_input():
     # what makes the samples worth running: if torch drops these, ours lose a test
     seen = set()
     for op in OPS:

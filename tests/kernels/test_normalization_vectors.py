@@ -35,13 +35,13 @@ PICTURE_VECTORS = {  # y[0, 0, 0, 0], y[1, 3, 2, 2], sum |y|
 }
 
 
-def test_the_picture_itself(picture):
+def test_picture_has_the_recorded_numbers(picture):
     got = torch.stack([picture[0, 0, 0, 1], picture[1, 3, 2, 2], picture.sum()]).tolist()
     assert got == pytest.approx([0.3616154320, 6.6299414465, 97.0171581931], abs=1e-9)
 
 
 @pytest.mark.parametrize("name", PICTURE_VECTORS)
-def test_picture(name, picture):
+def test_norms_of_a_picture_match_recorded_numbers(name, picture):
     norm, first, last, total = PICTURE_VECTORS[name]
     y = norm(picture)
     assert y[0, 0, 0, 0].item() == pytest.approx(first, abs=1e-9)
@@ -99,7 +99,7 @@ def test_running_statistics_of_a_repeated_batch():
     assert seen == [pytest.approx(pair, abs=1e-11) for pair in expected]
 
 
-def test_by_hand():
+def test_small_cases_worked_by_hand():
     three_four = torch.tensor([3.0, 4.0], dtype=torch.float64)  # mean square 12.5; mean 3.5, deviations of one half
     assert_close(ours.rms_norm(three_four, (2,), eps=0.0), three_four / 12.5**0.5)
     assert_close(ours.layer_norm(three_four, (2,), eps=0.0), torch.tensor([-1.0, 1.0], dtype=torch.float64))

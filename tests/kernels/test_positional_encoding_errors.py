@@ -74,7 +74,7 @@ WRONG_VALUES = {
 
 
 @pytest.mark.parametrize("message", WRONG_VALUES)
-def test_value_errors(message):
+def test_value_error_messages(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
     assert str(caught.value) == message
@@ -118,7 +118,7 @@ WRONG_TYPES = {
 
 
 @pytest.mark.parametrize("message", WRONG_TYPES)
-def test_type_errors(message):
+def test_type_error_messages(message):
     with pytest.raises(TypeError) as caught:
         WRONG_TYPES[message]()
     assert str(caught.value) == message
@@ -161,7 +161,7 @@ BEYOND = {  # angles that float64 cannot reduce to one turn; the absolute value 
 
 
 @pytest.mark.parametrize("what", BEYOND)
-def test_angles_beyond_the_precision_of_float64(what):
+def test_angles_beyond_float64_precision_are_rejected(what):
     with pytest.raises(ValueError, match=r"^\w+: expected angles \(position \* frequency\) of at most 2\*\*31, got"):
         BEYOND[what]()
 

@@ -22,7 +22,7 @@ def normal(shape, rng):
 
 @each_pairing
 @each_dtype
-def test_the_frequencies_of_a_base_rotate_as_the_base(pairing, dtype, rng):
+def test_frequencies_of_a_base_rotate_like_the_base(pairing, dtype, rng):
     x, positions = normal((2, 5, 8), rng).to(dtype), 100 * normal(5, rng)
     got = rotary_embedding(x, positions, pairing=pairing, frequencies=rotary_frequencies(8, 50.0))
     assert got.dtype == dtype
@@ -30,7 +30,7 @@ def test_the_frequencies_of_a_base_rotate_as_the_base(pairing, dtype, rng):
 
 
 @each_pairing
-def test_any_frequencies_in_plain_python(pairing, rng):
+def test_rotation_by_given_frequencies_matches_plain_python(pairing, rng):
     x, positions, frequencies = normal((7, 6), rng), normal(7, rng).tolist(), [-1.5, 0.0, 0.25]
     expected = []
     for row, position in zip(x.tolist(), positions, strict=True):
@@ -75,7 +75,7 @@ def test_derivatives_reach_x_positions_and_frequencies(pairing, rng):
 
 @each_pairing
 @pytest.mark.exhaustive
-def test_compiles_without_a_break(pairing, rng):
+def test_compiles_without_graph_breaks(pairing, rng):
     x = normal((2, 3, 4), rng)
     torch.compiler.reset()
     compiled = torch.compile(rotary_embedding, fullgraph=True, backend="aot_eager", dynamic=False)
@@ -85,7 +85,7 @@ def test_compiles_without_a_break(pairing, rng):
         assert_close(got, rotary_embedding(x, torch.arange(3), base, pairing), **TOLERANCE[DOUBLE])
 
 
-def test_works_on_meta_tensors():
+def test_accepts_meta_tensors():
     meta = torch.device("meta")
     x, positions, frequencies = (torch.zeros(shape, device=meta) for shape in ((2, 3, 4), (3,), (2,)))
     assert rotary_embedding(x, positions, frequencies=frequencies).shape == (2, 3, 4)
@@ -105,7 +105,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("message", WRONG)
-def test_wrong_frequencies(message):
+def test_frequencies_of_a_wrong_shape_or_device_are_rejected(message):
     with pytest.raises(ValueError) as caught:
         rotary_embedding(x, at, frequencies=WRONG[message])
     assert f"rotary_embedding: {message}" in str(caught.value)

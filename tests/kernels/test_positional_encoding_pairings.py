@@ -26,7 +26,7 @@ SCORES = {  # of the query at m and the key at n
 
 
 @pytest.mark.parametrize("pairing", SCORES)
-def test_scores(pairing):
+def test_scores_match_recorded_numbers(pairing):
     query, key = (f(torch.arange(8, dtype=DOUBLE))[None] for f in (torch.sin, torch.cos))
     for (m, n), score in SCORES[pairing].items():
         turned = [rotary_embedding(x, torch.tensor([at]), pairing=pairing) for x, at in ((query, m), (key, n))]
@@ -40,7 +40,7 @@ def test_scores(pairing):
         ("half", [-3.667053, 1.391008, 2.929851, 3.991998]),
     ],
 )
-def test_the_first_position(pairing, expected):
+def test_first_position_matches_recorded_numbers(pairing, expected):
     x = torch.arange(1, 9, dtype=DOUBLE)[None]
     y = rotary_embedding(x, torch.tensor([1]), pairing=pairing)
     assert_close(y[0, :4], torch.tensor(expected, dtype=DOUBLE), **SIX_DIGITS)

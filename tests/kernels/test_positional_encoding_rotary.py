@@ -64,7 +64,7 @@ def test_is_a_product_of_complex_numbers_rounded_once(case):
 
 @each_dtype
 @each_pairing
-def test_far_positions_stay_accurate(dtype, pairing, rng):
+def test_far_positions_are_accurate(dtype, pairing, rng):
     x = normal((50, 8), rng).to(dtype)
     positions = torch.arange(131_000, 131_050)
     expected = by_hand(x.double(), positions, pairing=pairing)
@@ -80,7 +80,7 @@ def test_a_half_type_is_rounded_once_over_many_numbers(pairing, dtype, rng):
     assert_close(y.double(), by_hand(x.double(), torch.arange(30), pairing=pairing), **TOLERANCE[dtype])
 
 
-def test_scores():
+def test_scores_match_recorded_numbers():
     query, key = (f(torch.arange(8, dtype=DOUBLE))[None] for f in (torch.sin, torch.cos))
     expected = {
         (0, 0): 0.3862255034,
@@ -130,7 +130,7 @@ def test_half_is_adjacent_with_permuted_features(rng):
 
 
 @each_pairing
-def test_position_0_changes_nothing(pairing, rng):
+def test_position_0_does_not_rotate(pairing, rng):
     x = normal((3, 6), rng)
     assert torch.equal(rotary_embedding(x, torch.zeros(3), pairing=pairing), x)
 
@@ -165,7 +165,7 @@ def test_first_and_second_derivative(pairing, rng):
 @each_pairing
 @pytest.mark.parametrize("dtype", [torch.bfloat16, DOUBLE], ids=str)
 @pytest.mark.exhaustive
-def test_compiles_without_a_break(pairing, dtype, rng):
+def test_compiles_without_graph_breaks(pairing, dtype, rng):
     x = normal((2, 3, 4), rng).to(dtype)
     torch.compiler.reset()  # forget the other cases, of which it counts the same code's
     compiled = torch.compile(rotary_embedding, fullgraph=True, backend="aot_eager", dynamic=False)
@@ -174,6 +174,6 @@ def test_compiles_without_a_break(pairing, dtype, rng):
         assert_close(got, rotary_embedding(x, torch.arange(3), base, pairing), **TOLERANCE[dtype])
 
 
-def test_works_on_meta_tensors():
+def test_accepts_meta_tensors():
     y = rotary_embedding(torch.zeros(2, 3, 4, device="meta"), torch.zeros(3, device="meta"))
     assert y.shape == (2, 3, 4)

@@ -25,7 +25,7 @@ def number(position, column, d_model, base):
     return math.cos(angle) if column % 2 else math.sin(angle)
 
 
-def test_three_positions_of_four_features():
+def test_small_table_matches_recorded_numbers():
     expected = [
         [0, 1, 0, 1],
         [0.84147098, 0.54030231, 0.00999983, 0.99995],
@@ -34,7 +34,7 @@ def test_three_positions_of_four_features():
     assert_close(table(3, 4), torch.tensor(expected, dtype=DOUBLE), rtol=0, atol=6e-9)
 
 
-def test_a_large_table():
+def test_large_table_matches_recorded_numbers():
     encoding = table(512, 64)
     row = torch.tensor([-0.5063656411, 0.8623188723, -0.3975110223, 0.9175973993], dtype=DOUBLE)
     assert encoding.sum().item() == pytest.approx(8559.75481375, abs=6e-9)
@@ -46,14 +46,14 @@ def test_a_large_table():
 
 
 @given(st.integers(0, 9), st.integers(1, 7), st.floats(0.5, 1e6))
-def test_every_number(length, pairs, base):
+def test_table_matches_the_formula(length, pairs, base):
     expected = [[number(k, c, 2 * pairs, base) for c in range(2 * pairs)] for k in range(length)]
     expected = torch.tensor(expected, dtype=DOUBLE).reshape(length, 2 * pairs)
     assert_close(table(length, 2 * pairs, base), expected, **TOLERANCE[DOUBLE])
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
-def test_the_type_is_float32_unless_asked_and_rounded_once(dtype):
+def test_table_is_float32_by_default_and_rounded_once(dtype):
     encoding = sinusoidal_encoding(300, 16, dtype=dtype)
     assert encoding.dtype == dtype
     assert torch.equal(encoding, table(300, 16).to(dtype))
@@ -121,7 +121,7 @@ def test_rotary_embedding_rotates_the_table_backwards():
     assert_close(rotated[:13], encoding[7:], **TOLERANCE[DOUBLE])
 
 
-def test_wavelengths():
+def test_wavelengths_match_the_formula():
     waves = wavelengths(512, dtype=DOUBLE)
     assert waves.shape == (256,)
     assert waves[0].item() == pytest.approx(2 * math.pi)
@@ -130,7 +130,7 @@ def test_wavelengths():
     assert_close(wavelengths(4, 100.0), torch.tensor([2 * math.pi, 20 * math.pi]))
 
 
-def test_after_one_wavelength_a_pair_is_back():
+def test_pair_returns_after_one_wavelength():
     for pair, wave in enumerate(wavelengths(6, dtype=DOUBLE).tolist()):
         block = shift_matrix(wave, 6, dtype=DOUBLE)[2 * pair : 2 * pair + 2, 2 * pair : 2 * pair + 2]
         assert_close(block, torch.eye(2, dtype=DOUBLE), **TOLERANCE[DOUBLE])
@@ -140,7 +140,7 @@ def test_no_positions_make_an_empty_table():
     assert sinusoidal_encoding(0, 6).shape == (0, 6)
 
 
-def test_no_cache_mixes_up_bases():
+def test_tables_of_different_bases_differ():
     first = table(9, 6, 100.0)
     assert not torch.allclose(table(9, 6, 50.0), first)
     assert torch.equal(table(9, 6, 100.0), first)
@@ -155,7 +155,7 @@ COMPILED = {
 
 @pytest.mark.parametrize("name", COMPILED)
 @pytest.mark.exhaustive
-def test_compiles_without_a_break(name, rng):
+def test_compiles_without_graph_breaks(name, rng):
     x = torch.randn(5, 4, generator=rng, dtype=DOUBLE)
     compiled = torch.compile(COMPILED[name], fullgraph=True, backend="aot_eager", dynamic=False)
     for base in (10000.0, 10.0):

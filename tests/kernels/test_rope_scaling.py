@@ -44,7 +44,7 @@ RULES = {  # d = 8, base 10000; by rule the frequencies, and the score of (16, 0
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_numbers(name):
+def test_frequencies_and_scores_match_recorded_numbers(name):
     rule, expected, far, near = RULES[name]
     frequencies = rule()
     assert frequencies.dtype == DOUBLE
@@ -62,7 +62,7 @@ def test_the_larger_base_of_ntk_aware():
     assert_close(ntk_aware(8, 10000.0, 4), rotary_frequencies(8, larger), **CLOSE)
 
 
-def test_temperature():
+def test_yarn_temperature_matches_the_formula():
     assert yarn_temperature(1) == 1
     assert yarn_temperature(4) == pytest.approx(1.138629, abs=6e-7)
     assert yarn_temperature(math.e**5) == pytest.approx(1.5)
@@ -72,14 +72,14 @@ def ratios(ruled, d, base):
     return ruled / rotary_frequencies(d, base)
 
 
-def test_yarn_on_llama_2():
+def test_yarn_matches_llama_2():
     # the pairs 0 to 20 are kept, 46 to 63 divided, and the ramp between is even in the pair's number
     ratio = ratios(yarn(128, 10000.0, 4.0, 4096), 128, 10000.0)
     expected = [1 - 0.75 * min(max((i - 20) / 26, 0), 1) for i in range(64)]
     assert_close(ratio, torch.tensor(expected, dtype=DOUBLE), **CLOSE)
 
 
-def test_llama_3_1():
+def test_llama3_scaling_matches_llama_3_1():
     ratio = ratios(llama3_scaling(128, 500000.0), 128, 500000.0)
     assert [(ratio == 1).sum().item(), (ratio == 0.125).sum().item()] == [29, 29]
     assert ((ratio < 1) & (ratio > 0.125)).nonzero().flatten().tolist() == [29, 30, 31, 32, 33, 34]
@@ -144,19 +144,19 @@ def same(got, expected):
 
 
 @given(widths, bases, factors)
-def test_rules_without_a_length(d, base, factor):
+def test_interpolation_and_ntk_match_plain_python(d, base, factor):
     same(position_interpolation(d, base, factor), interpolated_by_hand(d, base, factor))
     same(ntk_aware(d, base, factor), ntk_by_hand(d, base, factor))
 
 
 @given(widths, bases, factors, lengths, st.floats(1.5, 64), st.floats(0.1, 1.4))
-def test_yarn(d, base, factor, length, fast, slow):
+def test_yarn_matches_plain_python(d, base, factor, length, fast, slow):
     same(yarn(d, base, factor, length), yarn_by_hand(d, base, factor, length))
     same(yarn(d, base, factor, length, fast, slow), yarn_by_hand(d, base, factor, length, fast, slow))
 
 
 @given(widths, bases, factors, lengths, st.floats(0.1, 3), st.floats(3.5, 64))
-def test_llama3_scaling(d, base, factor, length, low, high):
+def test_llama3_scaling_matches_plain_python(d, base, factor, length, low, high):
     same(llama3_scaling(d, base, factor, length), llama3_by_hand(d, base, factor, length))
     same(llama3_scaling(d, base, factor, length, low, high), llama3_by_hand(d, base, factor, length, low, high))
 
@@ -174,7 +174,7 @@ each_rule = pytest.mark.parametrize("rule", ALL.values(), ids=ALL)
 
 @each_rule
 @given(widths, bases)
-def test_a_factor_of_1_changes_nothing(rule, d, base):
+def test_factor_1_changes_nothing(rule, d, base):
     assert torch.equal(rule(d, base, 1), rotary_frequencies(d, base))
 
 
@@ -188,7 +188,7 @@ def test_no_pair_is_slowed_by_more_than_the_factor(rule, d, base, factor):
 
 
 @given(widths, bases, factors)
-def test_the_ends_of_ntk_aware(d, base, factor):
+def test_ntk_aware_keeps_the_first_pair_and_slows_the_last_by_the_factor(d, base, factor):
     trained, longer = rotary_frequencies(d, base), ntk_aware(d, base, factor)
     assert longer[0] == trained[0]
     assert_close(longer[-1], trained[-1] / factor, rtol=1e-15, atol=0)
@@ -210,7 +210,7 @@ def test_yarn_where_both_ends_of_the_ramp_meet(length, kept):
 
 
 @pytest.mark.parametrize("integer", [int, torch.tensor], ids=["int", "tensor"])
-def test_numpy_and_tensor_widths(integer):
+def test_widths_can_be_numpy_or_tensor_integers(integer):
     assert torch.equal(yarn(integer(8), 10000, 4, integer(16)), yarn(8, 10000.0, 4.0, 16))
     assert torch.equal(ntk_aware(integer(8), 10000, 4), ntk_aware(8, 10000.0, 4.0))
 
@@ -226,7 +226,7 @@ COMPILED = {
 
 @pytest.mark.parametrize("name", COMPILED)
 @pytest.mark.exhaustive
-def test_compiles_without_a_break(name, rng):
+def test_compiles_without_graph_breaks(name, rng):
     x = torch.randn(3, 4, generator=rng, dtype=DOUBLE)
     torch.compiler.reset()
     compiled = torch.compile(COMPILED[name], fullgraph=True, backend="aot_eager", dynamic=False)

@@ -166,7 +166,7 @@ def masks(draw):
 @pytest.mark.filterwarnings("ignore:Support for mismatched")  # torch's layer warns of one boolean and one float mask
 @given(masks())
 @settings(max_examples=120)
-def test_all_masks_in_both_forms(case):
+def test_boolean_and_float_masks_match_torch(case):
     layer, norm_first, rng, options = case
     module, reference = pair(layer, rng, norm_first=norm_first)
     x = inputs(layer, rng)
@@ -289,7 +289,7 @@ def test_dropout_is_where_torch_has_it(layer, norm_first, rng, monkeypatch):
 @each_layer
 @both_orders
 @pytest.mark.exhaustive
-def test_compiles_without_a_break(layer, norm_first, rng):
+def test_compiles_without_graph_breaks(layer, norm_first, rng):
     module, _ = pair(layer, rng, norm_first=norm_first, activation="gelu")
     x, mask = inputs(layer, rng), ~causal_mask(L)
     compiled = torch.compile(module, fullgraph=True, backend="aot_eager")

@@ -60,7 +60,7 @@ WRONG_VALUES = {
 
 
 @pytest.mark.parametrize("message", WRONG_VALUES)
-def test_value_errors(message):
+def test_value_error_messages(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
     assert str(caught.value) == message

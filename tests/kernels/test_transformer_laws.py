@@ -50,7 +50,7 @@ DECODER_VECTORS = {  # norm_first: the same, causal
 
 
 @pytest.mark.parametrize(("norm_first", "causal"), ENCODER_VECTORS)
-def test_encoder_vector(norm_first, causal):
+def test_encoder_layer_matches_recorded_numbers(norm_first, causal):
     layer = filled(EncoderLayer(8, 2, 16, 0.0, norm_first=norm_first, dtype=torch.float64))
     y = layer(X, ~causal_mask(5) if causal else None)
     first, total = ENCODER_VECTORS[norm_first, causal]
@@ -59,7 +59,7 @@ def test_encoder_vector(norm_first, causal):
 
 
 @pytest.mark.parametrize("norm_first", DECODER_VECTORS)
-def test_decoder_vector(norm_first):
+def test_decoder_layer_matches_recorded_numbers(norm_first):
     layer = filled(DecoderLayer(8, 2, 16, 0.0, norm_first=norm_first, dtype=torch.float64))
     y = layer(X, MEMORY, ~causal_mask(5))
     first, total = DECODER_VECTORS[norm_first]
@@ -72,7 +72,7 @@ def test_decoder_vector(norm_first):
 
 @both_orders
 @pytest.mark.parametrize("place", range(5))
-def test_a_causal_token_changes_only_itself_and_later_ones(norm_first, place, rng):
+def test_causal_token_affects_only_itself_and_later_ones(norm_first, place, rng):
     encoder, decoder = (random_layer(c, rng, norm_first=norm_first) for c in (EncoderLayer, DecoderLayer))
     x, memory = normal((2, 5, 6), rng), normal((2, 4, 6), rng)
     poked = x.clone()
@@ -84,7 +84,7 @@ def test_a_causal_token_changes_only_itself_and_later_ones(norm_first, place, rn
 
 
 @both_orders
-def test_the_memory_reaches_every_token_of_its_sequence(norm_first, rng):
+def test_memory_reaches_every_token_of_its_sequence(norm_first, rng):
     decoder = random_layer(DecoderLayer, rng, norm_first=norm_first)
     x, memory = normal((2, 5, 6), rng), normal((2, 4, 6), rng)
     poked = memory.clone()
@@ -98,7 +98,7 @@ def test_the_memory_reaches_every_token_of_its_sequence(norm_first, rng):
 
 
 @both_orders
-def test_padding_does_not_change_other_tokens(norm_first, rng):
+def test_padding_does_not_affect_other_tokens(norm_first, rng):
     layer = random_layer(EncoderLayer, rng, norm_first=norm_first)
     x, padding = normal((2, 5, 6), rng), torch.zeros(2, 5, dtype=torch.bool)
     padding[1, 3:] = True
