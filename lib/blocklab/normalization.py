@@ -528,7 +528,7 @@ def batch_norm_loops(x: Tensor, eps: float = 1e-5, per_position: bool = False) -
             column = _standardize_numbers([y[i][j][k] for i, j in tokens], eps)
             for (i, j), number in zip(tokens, column, strict=True):
                 y[i][j][k] = number
-    return torch.tensor(y, dtype=x.dtype, device=x.device).reshape(x.shape)
+    return x.new_tensor(y).reshape(x.shape)
 
 
 def layer_norm_loops(x: Tensor, eps: float = 1e-5) -> Tensor:
@@ -546,7 +546,7 @@ def layer_norm_loops(x: Tensor, eps: float = 1e-5) -> Tensor:
     for i in range(N):
         for j in range(L):
             y[i][j] = _standardize_numbers(y[i][j], eps)
-    return torch.tensor(y, dtype=x.dtype, device=x.device).reshape(x.shape)
+    return x.new_tensor(y).reshape(x.shape)
 
 
 def _standardize_numbers(numbers: list[float], eps: float) -> list[float]:

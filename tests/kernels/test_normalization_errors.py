@@ -99,6 +99,7 @@ WRONG_VALUES = {
     "BatchNorm: expected momentum to be between 0 and 1, got 1.1": lambda: ours.BatchNorm(6, momentum=1.1),
     "BatchNorm: expected momentum to be between 0 and 1, got -0.1": lambda: ours.BatchNorm(6, momentum=-0.1),
     "BatchNorm: expected num_features to be at least 0, got -1": lambda: ours.BatchNorm(-1),
+    "GroupNorm: expected num_channels to be at least 0, got -6": lambda: ours.GroupNorm(2, -6),
     "GroupNorm: expected num_groups to be at least 1, got 0": lambda: ours.GroupNorm(0, 6),
     "GroupNorm: expected num_groups to divide the 6 channels, got 4": lambda: ours.GroupNorm(4, 6),
     # torch lets these two pass when the Module has no weight

@@ -201,14 +201,17 @@ def test_bias_alone_can_be_left_out():
     ("norm", "text"),
     [
         (
-            ours.BatchNorm(6),
+            lambda: ours.BatchNorm(6),
             "BatchNorm(6, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)",
         ),
-        (ours.LayerNorm(6), "LayerNorm((6,), eps=1e-05, elementwise_affine=True, bias=True)"),
-        (ours.GroupNorm(2, 6, bias=False), "GroupNorm(2, 6, eps=1e-05, affine=True, bias=False)"),
-        (ours.RMSNorm((2, 6)), "RMSNorm((2, 6), eps=None, elementwise_affine=True)"),
+        (lambda: ours.LayerNorm(6), "LayerNorm((6,), eps=1e-05, elementwise_affine=True, bias=True)"),
+        (lambda: ours.GroupNorm(2, 6, bias=False), "GroupNorm(2, 6, eps=1e-05, affine=True, bias=False)"),
+        (lambda: ours.RMSNorm((2, 6)), "RMSNorm((2, 6), eps=None, elementwise_affine=True)"),
     ],
-    ids=lambda value: type(value).__name__,
 )
 def test_repr_shows_the_arguments(norm, text):
-    assert repr(norm) == text
+    assert repr(norm()) == text
+
+
+def test_layers_without_channels_have_empty_weights():
+    assert ours.BatchNorm(0).weight.shape == ours.GroupNorm(1, 0).weight.shape == (0,)
