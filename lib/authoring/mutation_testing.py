@@ -54,8 +54,7 @@ def copy_project(folder: Path) -> None:
 def mutate(module: str, folder: Path) -> tuple[int, list[str]]:
     """The number of mutants of a module, and the survivors with their diffs."""
     copy_project(folder)
-    name = "*_errors" if module == "_validation" else f"{module}*"
-    patterns = f"kernels/test_{name}.py", "kernels/test_wrong_inputs.py"
+    patterns = f"kernels/test_{module.strip('_')}*.py", "kernels/test_wrong_inputs.py"
     tests = [f"tests/kernels/{path.name}" for pattern in patterns for path in sorted(TESTS.glob(pattern))]
     with (folder / "pyproject.toml").open("a", encoding="utf-8") as file:
         file.write(CONFIG.format(module=module, tests=tests))
@@ -92,7 +91,7 @@ def mutate_fused(folder: Path) -> tuple[int, list[str]]:
 def main(modules: list[str]) -> None:
     if not modules:
         stems = sorted(path.stem for path in PACKAGE.glob("*.py"))
-        modules = [*(name for name in stems if any(TESTS.glob(f"kernels/test_{name}*.py"))), "_validation", "fused"]
+        modules = [*(name for name in stems if any(TESTS.glob(f"kernels/test_{name.strip('_')}*.py"))), "fused"]
     for module in modules:
         with tempfile.TemporaryDirectory() as folder:
             total, alive = mutate_fused(Path(folder)) if module == "fused" else mutate(module, Path(folder))
