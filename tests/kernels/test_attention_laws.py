@@ -1,4 +1,4 @@
-"""What must hold for every input: who influences whom, what a query gets that may see nothing, and the gradients."""
+"""Properties of attention for every input: which tokens affect which, queries that see no key, gradients."""
 
 import math
 

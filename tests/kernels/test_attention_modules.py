@@ -1,4 +1,4 @@
-"""MultiheadAttention beside torch's: constructor, state, both masks in both forms, weights, dropout, one sequence."""
+"""MultiheadAttention compared with torch's: constructor, state, masks, weights, dropout, one sequence."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Scaled dot product attention against its definition in plain loops, and against torch's in every shape and type."""
+"""Scaled dot product attention compared with plain loops and with torch's, in every shape and dtype."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""PyTorch's own sample inputs for scaled_dot_product_attention, run through ours."""
+"""PyTorch's own sample inputs for scaled_dot_product_attention."""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""The statistics of parts, and that any parts merge to those of the whole."""
+"""The statistics of parts, and that merged parts match the whole."""
 
 import functools
 import random

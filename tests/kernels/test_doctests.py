@@ -1,4 +1,4 @@
-"""The examples in the kernels' docstrings are right, and every public kernel has one."""
+"""The examples in the kernels' docstrings pass, and every public kernel has one."""
 
 import doctest
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""The activations and gated units: their numbers, every type and value beside torch's, limits and derivatives."""
+"""Activations and gated units compared with torch's and with recorded numbers; limits and derivatives."""
 
 import math
 

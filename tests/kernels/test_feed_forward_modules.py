@@ -1,4 +1,4 @@
-"""The two layers: beside torch's and Meta's forms, their state, their width and how much they learn."""
+"""FeedForward and SwiGLU compared with torch and Meta's code: state, widths, dropout, gradients."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""PyTorch's own sample inputs for its own activations, run through ours: the same arguments, the same results."""
+"""PyTorch's own sample inputs for its activations: same arguments, same results."""
 
 import pytest
 import torch

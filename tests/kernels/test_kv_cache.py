@@ -1,4 +1,4 @@
-"""A text read in pieces with a cache gives the result of the whole text; a failed call leaves the cache unchanged."""
+"""Reading a text in pieces with a cache matches reading it at once; a failed call leaves the cache unchanged."""
 
 import re
 

@@ -21,8 +21,8 @@ MODULES = [
     "transformer",
     "norm_placement",
 ]
-# what the kernels hand to each other, and to the models
-NOT_HANDED_ON = {
+# functions that kernels and models share but that blocklab does not export
+INTERNAL = {
     "interpolate",
     "check_masks",
     "pair_frequencies",
@@ -30,7 +30,7 @@ NOT_HANDED_ON = {
     "check_layer_sizes",
     "check_sequence",
 }
-AMBIGUOUS = {"batch_statistics"}  # a module of that name stands beside it
+AMBIGUOUS = {"batch_statistics"}  # also the name of a module
 
 
 def public(module):
@@ -42,7 +42,7 @@ def public(module):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_public_name_is_exported(module):
-    names = public(module) - NOT_HANDED_ON - AMBIGUOUS
+    names = public(module) - INTERNAL - AMBIGUOUS
     assert names
     for name in names:
         assert getattr(blocklab, name) is getattr(import_module(f"blocklab.{module}"), name)

@@ -1,4 +1,4 @@
-"""The exponential moving average, in PyTorch's reading of momentum: one step, and what many steps come to."""
+"""The exponential moving average with PyTorch's momentum: one step and many."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Norm placements and QK-norm against their equations written with torch's functions, and DyT."""
+"""Norm placements and QK-norm compared with their equations in torch's functions; DyT."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Error messages."""
+"""Error messages of the norm placements, QK-norm and DyT."""
 
 import pytest
 import torch

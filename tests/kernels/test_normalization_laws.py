@@ -1,4 +1,4 @@
-"""What must hold for every input: who influences whom, what is ignored, and what the gradients are."""
+"""Properties of the norms for every input: which numbers affect which, invariances, gradients."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The Modules beside torch's: constructors, state, training and eval."""
+"""The Modules compared with torch's: constructors, state, training and eval."""
 
 import pytest
 import torch

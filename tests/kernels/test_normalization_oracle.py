@@ -1,4 +1,4 @@
-"""Every shape, rank, type and memory layout against torch in float64, and against the plain loops."""
+"""The norms compared with torch in float64 and with plain loops, in every shape, dtype and memory layout."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""PyTorch's own sample inputs for its own operators, run through ours: the same arguments, the same results."""
+"""PyTorch's own sample inputs for its norms: same arguments, same results."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Examples calculated by hand, and vectors that need no random generator."""
+"""Examples worked by hand, and recorded numbers that need no random generator."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Two pairings of one rotation: their scores, and the order of rows that makes weights for one fit the other."""
+"""The two pairings of the rotation, and the order of weight rows that converts one into the other."""
 
 import pytest
 import torch

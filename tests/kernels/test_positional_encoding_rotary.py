@@ -1,4 +1,4 @@
-"""The rotary embedding: both pairings, every type, positions of every shape, and what a rotation keeps."""
+"""The rotary embedding: both pairings, every dtype, every shape of positions, and its invariants."""
 
 import cmath
 

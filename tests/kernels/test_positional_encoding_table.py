@@ -1,4 +1,4 @@
-"""The sinusoidal table: its numbers, its shift matrix, its wavelengths, and what holds at every position."""
+"""The sinusoidal table, its shift matrix and its wavelengths."""
 
 import math
 

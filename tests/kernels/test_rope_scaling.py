@@ -1,4 +1,4 @@
-"""The four rules for longer texts: their numbers, what each keeps, and their formulas in plain Python."""
+"""The four scaling rules: recorded numbers, what each rule keeps, and their formulas in plain Python."""
 
 import math
 

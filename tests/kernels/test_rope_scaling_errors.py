@@ -1,4 +1,4 @@
-"""Error messages of wrong values; `test_wrong_inputs` tests wrong kinds of values."""
+"""Error messages for wrong values; `test_wrong_inputs` tests wrong types."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""EncoderLayer and DecoderLayer beside torch's: the same weights, the same results, in training and out of it."""
+"""EncoderLayer and DecoderLayer compared with torch's: same weights, same results, in training and eval."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Error messages."""
+"""Error messages of EncoderLayer and DecoderLayer."""
 
 import pytest
 import torch

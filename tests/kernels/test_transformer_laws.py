@@ -1,4 +1,4 @@
-"""What must hold for every layer: who influences whom, what each norm is for, and vectors anyone can rebuild."""
+"""Properties of the layers for every input: which tokens affect which, and recorded numbers."""
 
 import pytest
 import torch

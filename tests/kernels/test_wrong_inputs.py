@@ -1,6 +1,6 @@
-"""Every kernel and Module refuses arguments of the wrong kind, in a line that says what it expected and what it got.
+"""Every kernel and Module rejects arguments of the wrong type with one line: what it expected and what it got.
 
-CALLS has a correct call of each, from which the wrong ones are made: by the kind of the value, one argument at a time.
+CALLS has a correct call of each. The tests replace one argument at a time, by values of other types.
 """
 
 import copy
@@ -205,7 +205,7 @@ def wrong_tensors(call: str, name: str, good: Tensor):
 
 
 def wrong_values(call: str, name: str):
-    """Values that are not of the kind of the argument's correct one."""
+    """Values of another type than the correct one."""
     good = CALLS[call][1][name]
     if isinstance(good, Tensor):
         yield from wrong_tensors(call, name, good)
@@ -232,7 +232,7 @@ def wrong_values(call: str, name: str):
         yield None
 
 
-CALLED = {  # by the functions and Modules that leave checks to them
+CALLED = {  # functions and Modules that check the arguments of others
     "BatchNorm.forward": ["batch_norm"],
     "LayerNorm.forward": ["layer_norm"],
     "GroupNorm.forward": ["group_norm"],
@@ -331,7 +331,7 @@ def test_accepts_meta_tensors(call):
 
 
 class Named(Tensor):
-    """A subclass, such as libraries make."""
+    """A tensor subclass, as libraries define them."""
 
 
 @pytest.mark.parametrize("call", TENSORS)
