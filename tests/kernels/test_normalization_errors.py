@@ -48,6 +48,9 @@ WRONG_VALUES = {
     "batch_norm: expected x to have shape (N, C) or (N, C, *), got ()": lambda: ours.batch_norm(five[0], None, None),
     "instance_norm: expected x to have shape (N, C, *), got (5,)": lambda: ours.instance_norm(five),
     "group_norm: expected x to have shape (N, C) or (N, C, *), got (5,)": lambda: ours.group_norm(five, 1),
+    "batch_norm: expected more than one value per channel in training, got (1, 1)": lambda: ours.batch_norm(
+        x[:1, :1, 0], None, None, training=True
+    ),
     "batch_norm: expected more than one value per channel in training, got (1, 6)": lambda: ours.batch_norm(
         x[:1, :, 0], None, None, training=True
     ),
