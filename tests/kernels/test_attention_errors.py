@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from blocklab.attention import MultiheadAttention, causal_mask
+from blocklab.attention import MultiheadAttention, causal_lower_right, causal_mask, repeat_kv
 from blocklab.attention import scaled_dot_product_attention as attend
 
 q, k, v = torch.ones(2, 3, 4, 8), torch.ones(2, 3, 5, 8), torch.ones(2, 3, 5, 6)
@@ -16,6 +16,15 @@ def mask(*shape, dtype=torch.bool):
 
 
 WRONG_VALUES = {
+    "causal_lower_right: expected L to be at least 0, got -1": lambda: causal_lower_right(-1, 2),
+    "causal_lower_right: expected S to be at least 0, got -2": lambda: causal_lower_right(1, -2),
+    f"causal_lower_right: expected L x S to have at most {2**30} elements, got {2**20} x {2**20}": lambda: (
+        causal_lower_right(2**20, 2**20)
+    ),
+    "scaled_dot_product_attention: expected (*, h, L, d) and (*, heads, S, d) with enable_gqa, "
+    "got query of shape (4, 8) and key of shape (2, 3, 5, 8)": lambda: attend(q[0, 0], k, v, enable_gqa=True),
+    "repeat_kv: expected x to have shape (*, g, S, d), got (4, 8)": lambda: repeat_kv(q[0, 0], 2),
+    "repeat_kv: expected n_rep to be at least 1, got 0": lambda: repeat_kv(q, 0),
     # shapes of query, key and value
     "scaled_dot_product_attention: expected query to have a position and a feature axis, got (8,)": lambda: attend(
         q[0, 0, 0], k, v

@@ -253,6 +253,7 @@ def test_half_types_are_kept(rng):
 
 
 def test_repr_shows_other_widths():
+    assert "\n  6, 2, dropout=0.0, bias=True, kdim=5, vdim=4\n" in repr(ours.MultiheadAttention(6, 2, kdim=5, vdim=4))
     layer = ours.MultiheadAttention(6, 2, 0.1, kdim=5)
     assert repr(layer).startswith("MultiheadAttention(\n  6, 2, dropout=0.1, bias=True, kdim=5\n")
     assert layer.batch_first
