@@ -225,6 +225,12 @@ def test_masks_that_broadcast_are_accepted(shape):
         assert attend(q, k, v, mask(*shape, dtype=dtype)).shape == (2, 3, 4, 6)
 
 
+def test_mask_may_have_the_batch_of_key_if_query_has_one_sequence():
+    assert (
+        attend(q[:1], k, v, mask(2, 1, 4, 5)).shape == attend(q, k[:1], v[:1], mask(2, 1, 4, 5)).shape == (2, 3, 4, 6)
+    )
+
+
 @pytest.mark.parametrize("option", ["add_bias_kv", "add_zero_attn"])
 def test_multihead_attention_refuses_options_that_it_lacks(option):
     with pytest.raises(ValueError) as caught:
