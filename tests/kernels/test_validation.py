@@ -45,6 +45,7 @@ WRONG_TYPES = {
         "f", "n", torch.tensor(True)
     ),
     "f: expected flag to be True or False, got NoneType": lambda: ours.check_flag("f", other=True, flag=None),
+    "f: expected flag to be True or False, got int 1": lambda: ours.check_flag("f", flag=1),
     "f: expected dtype to be a floating point type, got torch.int8": lambda: ours.check_dtype("f", torch.int8),
     "f: expected dtype to be a floating point type, got str 'half'": lambda: ours.check_dtype("f", "half"),
     "f: expected activation to be one of relu, tanh or a function, got int 1": lambda: ours.check_activation(
@@ -81,6 +82,7 @@ WRONG_VALUES = {
     ),
     "f: expected activation(gate) to have shape (2, 3), got ()": lambda: ours.activate("f", torch.sum, gate=x),
     "f: expected axes between -2 and 1, at least one, got 2": lambda: ours.check_axes("f", x, 2),
+    "f: expected axes between -1 and 0, at least one, got 1": lambda: ours.check_axes("f", x[0], 1),
     "f: expected axes between -2 and 1, at least one, got -3": lambda: ours.check_axes("f", x, -3),
     "f: expected axes between -2 and 1, at least one, got []": lambda: ours.check_axes("f", x, []),
     "f: expected different axes, got (0, -2) for x of shape (2, 3)": lambda: ours.check_axes("f", x, (0, -2)),
