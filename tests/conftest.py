@@ -19,7 +19,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 settings.register_profile("blocklab", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("blocklab")
 
-GPU = "wants a CUDA device"  # start of the skip reason that --fail-on-skip allows
+GPU = "needs a CUDA device"  # start of the skip reason that --fail-on-skip allows
 
 
 def pytest_addoption(parser):

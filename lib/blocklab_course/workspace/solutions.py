@@ -168,11 +168,6 @@ def load(name: str) -> Callable | None:
         return None
 
 
-def load_all() -> dict[str, Callable]:
-    """All saved solutions that can be used, by exercise, in the order of the lessons."""
-    return {name: solution for name in SAVED_EXERCISES if (solution := load(name)) is not None}
-
-
 def read_code(file: Path) -> CodeType:
     """Read and compile a solution's file, without running it. Raises Unreadable or OSError."""
     try:
