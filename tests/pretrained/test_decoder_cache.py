@@ -20,12 +20,6 @@ CONFIG = DecoderConfig(
 IDS = torch.tensor([[1, 5, 2, 7, 0, 8, 3], [4, 4, 6, 1, 2, 8, 0]])
 
 
-@pytest.fixture(autouse=True)
-def no_gradients():
-    with torch.no_grad():
-        yield
-
-
 def decoder(**sizes):
     torch.manual_seed(0)
     model = Decoder(DecoderConfig(**vars(CONFIG) | sizes)).eval()

@@ -18,12 +18,6 @@ DAISY, PALACE = 985, 698
 CLOSE = 1e-4  # of logits up to 9; measured in float32: 5e-6
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_gradients():
-    with torch.no_grad():
-        yield
-
-
 @pytest.fixture(scope="module")
 def net():
     return load_or_skip(load_efficientnet_lite0)

@@ -24,12 +24,6 @@ TEXT = {  # Carroll 1865; Machado de Assis 1881
 CLOSE = 1e-4  # of logits up to 19; measured in float32: 8.9e-6
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_gradients():
-    with torch.no_grad():
-        yield
-
-
 @pytest.fixture(scope="module", params=TEXT)
 def language(request):
     return request.param

@@ -26,12 +26,6 @@ CLOSE = 1e-5  # of numbers up to 10; measured in float32: 2.9e-6
 SHORT = [0, 1, 3]  # all sentences but the long one
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_gradients():
-    with torch.no_grad():
-        yield
-
-
 @pytest.fixture(scope="module")
 def minilm():
     return load_or_skip(load_minilm)

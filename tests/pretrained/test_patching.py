@@ -44,12 +44,6 @@ CALLS = {
 KERNEL = {"attention": blocklab.scaled_dot_product_attention}
 
 
-@pytest.fixture(autouse=True)
-def no_gradients():
-    with torch.no_grad():
-        yield
-
-
 @pytest.mark.parametrize("name", CALLS)
 def test_function_replaces_kernel_and_is_removed(name, rng):
     (layer, call), x, calls = CALLS[name], torch.randn(2, 5, 8, generator=rng), []

@@ -22,12 +22,6 @@ from blocklab_course.pretrained.gguf_file import GgufFile
 FRANCE = "What is the capital of France?"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_gradients():
-    with torch.no_grad():
-        yield
-
-
 @pytest.fixture(scope="module")
 def model():
     return load_or_skip(load_smollm2)
