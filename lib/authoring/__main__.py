@@ -74,7 +74,7 @@ def _copies(project: Project, options: argparse.Namespace) -> int:
 
 def _handouts(project: Project, options: argparse.Namespace) -> int:
     from .chromium import chromium, reason_without_chromium
-    from .handout import write_handouts
+    from .site.handout import write_handouts
 
     if reason := reason_without_chromium():
         raise BuildError(reason)

@@ -7,9 +7,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from authoring import notebook
-from authoring.handout import render_handout
 from authoring.problem import BuildError
 from authoring.project import Project
+from authoring.site.handout import render_handout
 from blocklab_course.progress.questions import CLOSING
 
 PROJECT = Project(Path(__file__).parents[2])

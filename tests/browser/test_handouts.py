@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from authoring.handout import write_handouts
 from authoring.project import Project
+from authoring.site.handout import write_handouts
 
 PROJECT = Project(Path(__file__).parents[2])
 

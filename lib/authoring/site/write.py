@@ -18,7 +18,7 @@ import torch
 from markupsafe import Markup
 from nbformat import NotebookNode
 
-from authoring import glossary_page, handout, notebook
+from authoring import glossary_page, notebook
 from authoring.address import read_address
 from authoring.problem import BuildError
 from authoring.project import Project
@@ -28,6 +28,7 @@ from blocklab_course.panel.canvas import Canvas
 from blocklab_course.panel.live_view import Live, script
 from blocklab_course.session import set_language
 
+from . import handout
 from .cells import Picture, image, saved_picture
 from .home import FEATURED, start_page
 from .layout import Book, Place, front_page

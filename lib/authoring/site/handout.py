@@ -13,15 +13,15 @@ from markupsafe import Markup
 from nbformat import NotebookNode
 from playwright.sync_api import Browser
 
+from authoring import notebook
+from authoring.lint.markdown import strip_details
+from authoring.problem import BuildError
+from authoring.project import Outline, Project
 from blocklab_course.i18n import LANGUAGES, use_language
 from blocklab_course.progress.questions import CLOSING, closing_questions, section
 
-from . import notebook
-from .lint.markdown import strip_details
-from .problem import BuildError
-from .project import Outline, Project
-from .site.markdown import html
-from .site.render import render
+from .markdown import html
+from .render import render
 
 EXERCISE = {"en": "## Exercise", "zh": "## 练习"}
 IN_SHORT = {"en": "## In short", "zh": "## 小结"}
