@@ -1,7 +1,7 @@
 """Checks of the kernels' arguments, and the rule for the type in which kernels compute.
 
-They check what torch would accept silently or report in words that hide the mistake: shapes that broadcast, integers, a
-negative eps, tensors on two devices. The rest is left to torch. An error names the function and the argument, and says
+They catch mistakes that torch would accept silently or report misleadingly: shapes that broadcast, integers, a negative
+eps, tensors on two devices. The rest is left to torch. An error names the function and the argument, and says
 what was expected and what it got: "layer_norm: expected weight to have shape (6,), got (5,)".
 Do not pass a union such as `list | tuple` to `isinstance` here: torch.compile of torch 2.9 does not support it.
 """

@@ -31,7 +31,7 @@ def batch_statistics(x: Tensor, axes: int | Sequence[int]) -> tuple[int, Tensor,
     total = wide.sum(axes, keepdim=True)
     count = math.prod([x.shape[axis] for axis in axes]) if x.dim() else 1
     mean = total / max(count, 1)
-    rough = wide - mean.detach()  # the mean was rounded: without a second step, its error would count `count` times
+    rough = wide - mean.detach()  # the mean was rounded; its error is subtracted below
     return count, mean.squeeze(axes), (rough - rough.mean(axes, keepdim=True)).square().sum(axes)
 
 

@@ -34,7 +34,7 @@ def ema_update(average: Tensor, value: Tensor, momentum: float) -> Tensor:
     >>> ema_update(torch.tensor([0.0, 10.0]), torch.tensor([1.0, 20.0]), 0.1)
     tensor([ 0.1000, 11.0000])
     """
-    return interpolate(*_check_update("ema_update", average, value, momentum))
+    return ema_step(*_check_update("ema_update", average, value, momentum))
 
 
 def ema_update_(average: Tensor, value: Tensor, momentum: float) -> Tensor:
@@ -47,11 +47,11 @@ def ema_update_(average: Tensor, value: Tensor, momentum: float) -> Tensor:
     """
     average, value, momentum = _check_update("ema_update_", average, value, momentum)
     with torch.no_grad():
-        return average.copy_(interpolate(average, value, momentum))
+        return average.copy_(ema_step(average, value, momentum))
 
 
-def interpolate(average: Tensor, value: Tensor, momentum: float | Tensor) -> Tensor:
-    """The formula of `ema_update` without its checks: torch's batch_norm takes every momentum, so ours must too."""
+def ema_step(average: Tensor, value: Tensor, momentum: float | Tensor) -> Tensor:
+    """`ema_update` without its checks: torch's batch_norm accepts any momentum, so ours must too."""
     common = torch.promote_types(average.dtype, value.dtype)
     old, value = upcast(average.to(common)), upcast(value.to(common))
     new = torch.lerp(old, value, momentum)  # exact at both ends, but their difference may overflow

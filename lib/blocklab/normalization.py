@@ -26,7 +26,7 @@ from blocklab._validation import (
     check_sizes,
     upcast,
 )
-from blocklab.moving_average import interpolate
+from blocklab.moving_average import ema_step
 
 
 def standardize(x: Tensor, axes: int | Sequence[int], eps: float = 1e-5) -> Tensor:
@@ -241,7 +241,7 @@ def _rescale(
 def _normalize_channels(
     function: str, x: Tensor, axes: Sequence[int], vectors: dict[str, Tensor | None], training: bool, *numbers: float
 ) -> Tensor:
-    """Normalize with the statistics over the axes, towards which the running ones move, or with the running ones."""
+    """In training, normalize with the batch statistics and update the running ones; otherwise use the running ones."""
     running_mean, running_var, weight, bias = vectors.values()
     momentum, eps = check_number(function, "momentum", numbers[0]), check_number(function, "eps", numbers[1])
     if (running_mean is None) != (running_var is None):
@@ -259,8 +259,8 @@ def _normalize_channels(
             count = x.numel() // mean.numel()
             unbiased = variance * (count / (count - 1))
             # (1, C, 1, ...) of batch_norm or (N, C, 1, ...) of instance_norm to (C,)
-            running_mean.copy_(interpolate(running_mean, mean.mean(0).flatten(), momentum))
-            running_var.copy_(interpolate(running_var, unbiased.mean(0).flatten(), momentum))
+            running_mean.copy_(ema_step(running_mean, mean.mean(0).flatten(), momentum))
+            running_var.copy_(ema_step(running_var, unbiased.mean(0).flatten(), momentum))
     return y
 
 

@@ -50,7 +50,7 @@ def _load_function(name: str) -> Callable | None:
 
 
 def as_function(exercise: Exercise, solution: object) -> Callable:
-    """A solution, also a Module class, as a function with the parameters of its exercise. Raises SwapError."""
+    """Wrap a solution (a function or a Module class) as a function with its exercise's parameters. Raises SwapError."""
     call, signature = adapt(exercise, solution), inspect.Signature(exercise.parameters)
 
     def function(*args: object, **kwargs: object) -> object:

@@ -118,7 +118,7 @@ def optional_package(module: str) -> Package | None:
 def skip_if_missing() -> Iterator[None]:
     """Skip the rest of the block if a package is missing, and print how to install it.
 
-    A network that needs more memory than there is, is skipped too. Other errors are raised as usual.
+    Also skips a network that needs more memory than is available. Other errors are raised as usual.
     """
     try:
         yield

@@ -11,7 +11,7 @@ from blocklab_course.i18n import Text
 CHINESE_FONT = "Blocklab Sans SC"
 FONT_FILE = files("blocklab_course") / "data" / "BlocklabSansSC.otf"
 FONT_MISSING = Text(
-    en='This file is in English and brings no font for Chinese: write begin("en"), or open its Chinese twin.',
+    en='This is the English file and has no Chinese font: use begin("en"), or open the Chinese version.',
     zh='这个文件是英文版，没有带中文字体。请写 begin("en")，或者打开这一课的中文版文件。',
 )
 

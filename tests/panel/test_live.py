@@ -9,7 +9,6 @@ import pytest
 from blocklab_course import i18n
 from blocklab_course.i18n import Text
 from blocklab_course.panel import Choice, Panel, Slider, Toggle, backend, live_view
-from blocklab_course.panel.live_view import AHEAD
 
 
 @pytest.fixture(autouse=True)
@@ -230,9 +229,9 @@ def test_spec_describes_the_controls():
 
 @pytest.mark.parametrize(("said", "ahead"), [(None, True), ("1", True), ("0", False)])
 def test_environment_variable_disables_prefetching(said, ahead, monkeypatch):
-    monkeypatch.delenv(AHEAD, raising=False)
+    monkeypatch.delenv("BLOCKLAB_AHEAD", raising=False)
     if said:
-        monkeypatch.setenv(AHEAD, said)
+        monkeypatch.setenv("BLOCKLAB_AHEAD", said)
     assert Page().root.spec["ahead"] is ahead
 
 

@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = ["CONTRIBUTING.md", "README.md", "README.zh-CN.md", "TEACHERS.md", "TEACHERS.zh-CN.md"]
 PLACEHOLDER = re.compile(r"NN|\bname\b|NAME|^notebooks/(blocks/|predictions)")  # the last two: students' work
 DEFINED_IN = {  # what CONTRIBUTING says to look for → a pattern found in that file
-    "lib/blocklab/moving_average.py": r"^def interpolate\(",
-    "lib/authoring/install_cell.py": r"^def install_code\(",
+    "lib/blocklab/moving_average.py": r"^def ema_step\(",
+    "lib/authoring/install_cell.py": r"^def _install_on_colab\(",
     "lib/blocklab_course/lessons/layer_norm/exercises/layer_norm.py": r'"unbiased-variance"',
     "lib/blocklab_course/lessons/catalog.py": r"^ORDER = \(",
     "lib/blocklab_course/lessons/manifest.py": r"^    diagram: str",

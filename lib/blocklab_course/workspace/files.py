@@ -20,28 +20,28 @@ class Unreadable(Exception):
     """A file that cannot be read; the message says why, in the reader's language."""
 
 
-def read_regular_file(path: Path, most: int) -> bytes:
-    """Read a regular file. Raises OSError, and Unreadable if it is another kind, empty or larger than `most` bytes."""
+def read_regular_file(path: Path, max_bytes: int) -> bytes:
+    """Read a regular file. Raises OSError, and Unreadable if it is another kind, empty or too large."""
     mode = path.lstat().st_mode
     if not stat.S_ISREG(mode):
         raise Unreadable(LINK if stat.S_ISLNK(mode) else FOLDER if stat.S_ISDIR(mode) else SPECIAL)
-    data = read_at_most(path, most + 1)
+    data = read_at_most(path, max_bytes + 1)
     if not data:
         raise Unreadable(EMPTY)
-    if len(data) > most:
-        raise Unreadable(TOO_LARGE.format(most=most / 1_000_000))
+    if len(data) > max_bytes:
+        raise Unreadable(TOO_LARGE.format(most=max_bytes / 1_000_000))
     return data
 
 
-def read_at_most(path: Path, most: int) -> bytes:
-    """Read at most `most` bytes of a regular file, without following a link or waiting for a pipe.
+def read_at_most(path: Path, max_bytes: int) -> bytes:
+    """Read at most `max_bytes` bytes of a regular file, without following a link or waiting for a pipe.
 
     Raises Unreadable or OSError, also if another program replaces the file meanwhile.
     """
     with open(path, "rb", opener=_open_safely) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise Unreadable(SPECIAL)
-        return file.read(most)
+        return file.read(max_bytes)
 
 
 def _open_safely(path: Path, flags: int) -> int:
@@ -57,12 +57,12 @@ def why_not_opened(error: Unreadable | OSError) -> str:
     return NOT_OPENED.format(why=error.strerror or type(error).__name__)
 
 
-def atomic_write(path: Path, data: bytes, older: int = 0) -> None:
-    """Write a file atomically. `older` earlier versions are kept beside it, the latest as NAME.1."""
+def atomic_write(path: Path, data: bytes, backups: int = 0) -> None:
+    """Write a file atomically. `backups` earlier versions are kept beside it, the latest as NAME.1."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_bytes(data)
-        for number in range(older, 0, -1):
+        for number in range(backups, 0, -1):
             earlier = path.with_name(f"{path.name}.{number - 1}") if number > 1 else path
             if os.path.lexists(earlier):
                 earlier.replace(path.with_name(f"{path.name}.{number}"))

@@ -128,7 +128,7 @@ def _save(exercise: Exercise, candidate: object, file: Path) -> bool:
     _check_alone(exercise, candidate, execute(compile_source(text, file), exercise.name))
     file.parent.mkdir(parents=True, exist_ok=True)
     replaced = os.path.lexists(file)
-    atomic_write(file, data, older=OLD_VERSIONS)
+    atomic_write(file, data, backups=OLD_VERSIONS)
     return replaced
 
 
