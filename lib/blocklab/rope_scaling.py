@@ -34,7 +34,7 @@ def position_interpolation(d: int, base: float, factor: float) -> Tensor:
 
         w'_i = w_i / factor
 
-    Neighbouring tokens, too, then come closer than the model has ever seen them.
+    Neighbouring tokens also come closer together than the model has ever seen them.
     Raises the errors of `rotary_frequencies`, and ValueError for a factor that is below 1 or not finite.
     Source: Chen et al. 2023, arXiv:2306.15595; huggingface/transformers, src/transformers/modeling_rope_utils.py
 

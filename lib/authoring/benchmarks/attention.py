@@ -1,7 +1,7 @@
 """How long our attention and layers take compared with torch's.
 
 torch's attention is one fused kernel that never stores the L x S weights; ours stores them for the lessons to show. In
-eval mode without gradients torch's layers take a fused path, too.
+eval mode without gradients torch's layers also take a fused path.
 """
 
 from functools import partial

@@ -116,7 +116,7 @@ def strip_details(text: str) -> str:
 
 
 def excerpt(text: str, part: str, around: int = 40) -> str:
-    """The text around the part, for a message; the whole text if it does not contain the part."""
+    """Return the text around the part for a message, or the whole text if the part does not occur in it."""
     place = text.find(part)
     if place < 0:
         return text

@@ -80,7 +80,7 @@ def slug(heading: str) -> str:
 
 
 def sections(text: str) -> list[tuple[str | None, str]]:
-    """The plain words of a text under each of its headings; None stands for the part before the first."""
+    """Return the plain words under each heading of a text; the heading is None before the first one."""
     found: list[tuple[str | None, list[str]]] = [(None, [])]
     heads = False
     for token in _parser().parse(text):

@@ -32,7 +32,7 @@ def count_steps(call: Callable[[], object]) -> int:
 def detect_loop(call: Callable[[dict], object], scaled_inputs: Callable[[int], dict]) -> tuple[int, int] | None:
     """Return the steps at the small and the large size if they grow by at least one per number or row, else None.
 
-    A function that works on whole tensors takes the same steps at both sizes. Returns None on any error, too.
+    A function that works on whole tensors takes the same steps at both sizes. Also returns None on any error.
     """
     try:
         small, large = (count_steps(partial(call, scaled_inputs(n))) for n in (SMALL, LARGE))

@@ -50,8 +50,8 @@ def recipe(
 def three_linear_layers(module: nn.Module, _exercise: Exercise, arguments: dict[str, Tensor]) -> Tensor:
     """Call a Module whose Linear layers w1, w2 and w3 have the matrices of the case as their weights.
 
-    A Module has one size, that of `MATRICES`. Raises CannotBeSaid for an input with matrices of another size, and
-    Complaint for a Module of other names or another size.
+    A Module has one size, that of `MATRICES`. Raises UnsupportedModule for an input with matrices of another size, and
+    CannotCompare for a Module of other names or another size.
     """
     weights = {f"{name}.weight": w for name, w in arguments.items() if name != "x"}
     if arguments["w1"].shape != MATRICES["w1"].shape:

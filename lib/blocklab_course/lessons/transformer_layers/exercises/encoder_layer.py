@@ -83,9 +83,9 @@ def not_begun(module: nn.Module, src: Tensor) -> bool:
 def in_eval_mode(module: nn.Module, _exercise: Exercise, arguments: dict[str, object]) -> object:
     """Call the Module in eval mode with our weights, in the norm order of the case.
 
-    A result that is no tensor is given back as it is. Raises Complaint for a Module that is not written yet, or has
-    other names or sizes, TwoCallsDiffer, and CannotBeSaid for a norm order that the Module lacks: it was settled when
-    the Module was made, and setting `norm_first` changes nothing.
+    A result that is no tensor is given back as it is. Raises CannotCompare for a Module that is not written yet, or has
+    other names or sizes, TwoCallsDiffer, and UnsupportedModule for a norm order that the Module lacks: it was settled
+    when the Module was made, and setting `norm_first` changes nothing.
     """
     src, norm_first, src_mask = arguments.values()
     if not_begun(module, src):
