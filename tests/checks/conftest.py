@@ -2,7 +2,7 @@ import pytest
 import torch._dynamo
 
 from blocklab_course import i18n
-from blocklab_course.checks import failures
+from blocklab_course.checks import verdict
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -15,7 +15,7 @@ def _limit_recompilation():
 @pytest.fixture(autouse=True)
 def _reset_session():
     """Start each test without failures, and reset the language after it."""
-    failures._failures.clear()
+    verdict._failures.clear()
     yield
-    failures._failures.clear()
+    verdict._failures.clear()
     i18n.set_language("en")

@@ -10,12 +10,11 @@ from right import ADVISED
 from torch import nn
 
 from blocklab_course import check, i18n
-from blocklab_course.checks.cannot_compare import CannotCompare
 from blocklab_course.checks.engine import check_against
 from blocklab_course.checks.exercise import Case, Exercise
 from blocklab_course.checks.messages import MESSAGES
 from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.outcome import is_close
+from blocklab_course.checks.outcome import CannotCompare, is_close
 from blocklab_course.checks.verdict import MIME, NotPassed, to_html, to_text
 from blocklab_course.i18n import Text
 from blocklab_course.lessons.catalog import EXERCISES

@@ -23,9 +23,8 @@ from torch.utils import _python_dispatch
 
 from blocklab_course import check
 from blocklab_course.checks import isolation
-from blocklab_course.checks.cannot_compare import CannotCompare
 from blocklab_course.checks.modules import UnsupportedModule
-from blocklab_course.checks.outcome import NotComparable
+from blocklab_course.checks.outcome import CannotCompare, NotComparable
 
 PATIENCE = 0.3
 HANG = 60  # seconds for a whole process, far more than it takes

@@ -17,7 +17,7 @@ from blocklab.transformer import EncoderLayer
 from blocklab_course import check
 from blocklab_course.checks import diagnosis
 from blocklab_course.checks.counterexample import format_value
-from blocklab_course.checks.expected import expected_outcome
+from blocklab_course.checks.exercise import expected_outcome
 from blocklab_course.checks.outcome import by_position, first_difference, run
 from blocklab_course.i18n import Text
 

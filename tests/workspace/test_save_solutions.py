@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from blocklab_course import check
-from blocklab_course.checks import failures
+from blocklab_course.checks import verdict as verdict_module
 from blocklab_course.checks.engine import check_against
 from blocklab_course.i18n import use_language
 from blocklab_course.lessons.catalog import EXERCISES, SAVED_EXERCISES
@@ -19,6 +19,7 @@ from blocklab_course.workspace.solutions import OLD_VERSIONS
 LIBRARY = Path(check.__code__.co_filename).parents[2]
 SWISH = """
 import torch
+
 import torch.nn.functional as F
 def my_swish(x, beta=1.0):
     return x * torch.sigmoid(beta * x)
@@ -26,6 +27,7 @@ def my_swish(x, beta=1.0):
 SAVED = """# Your own swish, as check accepted it (Blocklab 0.1). 你写的 swish，check 已通过。
 
 import torch
+
 
 
 def my_swish(x, beta=1.0):
@@ -121,13 +123,13 @@ def test_shows_printed_output_once(mine, notebook, capsys):
 
 
 def test_does_not_save_solution_that_needs_its_notebook(mine, notebook, monkeypatch):
-    monkeypatch.setattr(failures, "_failures", {})  # failures of earlier tests
+    monkeypatch.setattr(verdict_module, "_failures", {})  # failures of earlier tests
     names = notebook(SWISH.replace("beta * x", "my_swish.scale * beta * x") + "my_swish.scale = 1.0")
     verdict = check("swish", names["my_swish"])
     assert verdict
     assert verdict.messages[-1] == "It passed, but was not saved: without the rest of the notebook it does not pass."
     assert files(mine) == []
-    assert failures._failures == {}
+    assert verdict_module._failures == {}
 
 
 REFUSED = {  # the code of a cell, and part of the reason

@@ -5,15 +5,13 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from .attempt import Attempt
 from .case import Case, is_float
-from .comparison import Comparison
-from .exercise import Exercise
-from .expected import expected_outcome
+from .exercise import Exercise, expected_outcome
 from .isolation import isolated
 from .mistake import Mistake
 from .modules import UnsupportedModule
-from .outcome import Outcome, first_difference
+from .outcome import Comparison, Outcome, first_difference
+from .submission import Attempt
 
 MAX_COMBINED = 3  # mistakes tried together
 MAX_CONFIRMING = 3  # perturbed inputs on which a combination of mistakes must agree as well

@@ -1,26 +1,66 @@
 """Compare a submission with the reference, and find out which known mistake explains a difference."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import torch
+from torch import Tensor
 
-from .advice import advice_applies
-from .attempt import Attempt
-from .cannot_compare import CannotCompare, describe_difference, error_location
-from .comparison import Comparison
-from .counterexample import find_counterexample, format_value, label
+from .case import Case
+from .counterexample import describe_difference, error_location, find_counterexample, format_value, label
 from .diagnosis import diagnose
-from .exercise import LARGE, SMALL, Exercise
-from .expected import expected_outcome
-from .failures import count_failure, reset_failures
+from .exercise import LARGE, SMALL, Exercise, expected_outcome
 from .isolation import CapturedOutput, isolated
 from .messages import ADVICE, LEFT_OUT, MESSAGES, RIGHT, RIGHT_ANSWER, RIGHT_NUMBER, RIGHT_WITH_GRADIENT, SEVERAL, SLOW
 from .mistake import Mistake
 from .modules import UnsupportedModule
-from .outcome import Outcome, first_difference, is_close
+from .outcome import CannotCompare, Comparison, Outcome, TookTooLong, by_position, first_difference, is_close, run
 from .safe_repr import truncate
+from .submission import Attempt
 from .timeout import Interrupted, TimeLimit
-from .verdict import Verdict
+from .verdict import Verdict, count_failure, reset_failures
+
+
+def advice_applies(
+    exercise: Exercise, run_candidate: Callable[[Case], Outcome], case: Case, got: Outcome, wanted: Outcome
+) -> bool:
+    """Return whether `got`, which differs from `wanted`, is the weakness that the advice of the case describes."""
+    advice = case.advice
+    if advice is None:
+        return False
+    if isinstance(got.error, TookTooLong):
+        return advice.endless
+    if got.error is not None:
+        return isinstance(got.error, advice.raises)
+    if first_difference(got, wanted, advice.within) is None:
+        return True
+    if any(
+        first_difference(got, run(by_position(weak), case), case.tolerance) is None for weak in advice.weak_functions
+    ):
+        return True
+    if advice.milder is None or not _same_kinds(got, wanted):
+        return False
+    return _passes_on(exercise, run_candidate, case, advice.milder)
+
+
+def _same_kinds(got: Outcome, wanted: Outcome) -> bool:
+    """Return whether only the numbers differ, not the number of values, their shapes, dtypes or devices."""
+    if got.values.keys() != wanted.values.keys():
+        return False
+    return all(_metadata(x) == _metadata(y) for x, y in zip(got.values.values(), wanted.values.values(), strict=True))
+
+
+def _metadata(x: object) -> tuple:
+    return (x.shape, x.dtype, x.device) if isinstance(x, Tensor) else (type(x),)
+
+
+def _passes_on(
+    exercise: Exercise, run_candidate: Callable[[Case], Outcome], case: Case, arguments: dict[str, object]
+) -> bool:
+    milder = replace(case, arguments=arguments)
+    wanted = run(by_position(exercise.reference), milder)
+    return first_difference(run_candidate(milder), wanted, case.tolerance) is None
+
 
 PATIENCE = 10.0  # seconds; no right function takes a tenth of this
 

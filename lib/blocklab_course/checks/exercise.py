@@ -10,11 +10,13 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+import torch
+
 from blocklab_course.i18n import Text
 
-from .case import EMPTY_INPUT_ADVICE, Case
-from .derived_cases import derived_cases
+from .case import EMPTY_INPUT_ADVICE, Case, derived_cases
 from .mistake import Mistake
+from .outcome import Outcome, run_trusted
 
 SMALL, LARGE = 4, 16  # the sizes at which steps are counted; a loop over one axis takes four times as many at LARGE
 
@@ -38,7 +40,7 @@ class Exercise:
     panel: the panel that shows it.
     names: how messages name a value of the result.
     expected_from: the right result is shown from this failure with the same mistake on: 3 if it is the whole answer.
-    cached_outcomes: see `expected.expected_outcome`.
+    cached_outcomes: see `expected_outcome`.
     """
 
     name: str
@@ -132,3 +134,53 @@ class Exercise:
         """How the function is called."""
         shown = [str(parameter.replace(annotation=parameter.empty)) for parameter in self.parameters]
         return f"{self.name}({', '.join(shown)})"
+
+
+MAX_CACHED = 2**14  # numbers; the results of larger inputs are not cached
+
+
+def expected_outcome(exercise: Exercise, mistakes: tuple[Mistake, ...], case: Case) -> Outcome:
+    """Return the outcome of the variant with these mistakes on an input: without mistakes, the right outcome.
+
+    It is deterministic and nobody writes into it, so outcomes of at most one mistake are cached across checks.
+    """
+    key = mistakes, id(case.arguments)
+    if key not in exercise.cached_outcomes:
+        function = exercise.variant(*mistakes) if mistakes else exercise.reference
+        outcome = run_trusted(function, case)
+        if (
+            len(mistakes) > 1
+            or case.size > MAX_CACHED
+            or not any(case.arguments is c.arguments for c in exercise.all_cases)
+        ):
+            return outcome
+        exercise.cached_outcomes[key] = outcome
+    return exercise.cached_outcomes[key]
+
+
+A_NUMBER = Text(en="a number", zh="一个数")
+
+
+def to_number(answer: object) -> float:
+    """Convert a number, tensor, fraction or NumPy scalar to float. Raises TypeError for a str."""
+    if isinstance(answer, str | bytes):
+        raise TypeError(answer)
+    return float(answer)
+
+
+def one_number(
+    answer: float, result_name: Text, expects: Text = A_NUMBER, tolerance: float = 1e-5, **fields
+) -> Exercise:
+    """Make an exercise whose answer is one number, with mistakes such as `wrong("too-large", answer=1.0)`.
+
+    result_name: what the number is. expects: what to submit. fields: further fields of Exercise.
+    """
+    return Exercise(
+        recipe=lambda: answer,
+        evaluate=lambda answer: lambda: torch.tensor(to_number(answer)),
+        expects=expects,
+        names={"result": result_name},
+        cases=(Case("number", {}, tolerance=tolerance),),
+        expected_from=3,
+        **fields,
+    )

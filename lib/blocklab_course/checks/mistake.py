@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 from blocklab_course.i18n import Text
 
@@ -64,3 +65,10 @@ def wrong(id: str, whole: Callable | None = None, /, **steps: object) -> Wrong:
     if (whole is None) != bool(steps):
         raise TypeError(f"{id}: a mistake replaces either steps of the recipe or the whole recipe")
     return Wrong(id, steps if whole is None else whole)
+
+
+Argument = TypeVar("Argument")
+
+
+def passthrough(argument: Argument) -> Argument:
+    return argument

@@ -1,19 +1,23 @@
-"""Make a submission callable on named arguments, or say why that is impossible."""
+"""Make a submission callable, or say why that is impossible, and call it within a time limit."""
 
 import inspect
+import sys
 from collections.abc import Callable
 from functools import partial
+from types import FrameType
 
 from torch import nn
 
 from blocklab_course.i18n import Text
 
-from .cannot_compare import CannotCompare
-from .exercise import Exercise
+from .case import Case
+from .exercise import LARGE, SMALL, Exercise
+from .isolation import isolated, save_functions, save_modes
 from .messages import A_FUNCTION, A_KIND, A_MODULE, THE_ANSWER, THE_TEXT
-from .outcome import by_position
-from .safe_repr import class_name, safe_repr, truncate, type_name
-from .timeout import Interrupted
+from .modules import resize_cases
+from .outcome import CannotCompare, Outcome, TookTooLong, by_position, is_library_code, run
+from .safe_repr import class_name, error_message, safe_repr, truncate, type_name
+from .timeout import Interrupted, TimeLimit
 
 
 def as_callable(exercise: Exercise, candidate: object) -> Callable[[dict], object]:
@@ -98,3 +102,91 @@ def _format_signature(function: Callable, signature: inspect.Signature) -> str:
 def _format_parameter(parameter: inspect.Parameter) -> str:
     bare = str(parameter.replace(default=parameter.empty, annotation=parameter.empty))
     return bare if parameter.default is parameter.empty else f"{bare}={safe_repr(parameter.default)}"
+
+
+OPTIONAL_SHARE = 0.1  # of the time limit, for each input with advice and for counting steps
+
+
+class Attempt:
+    """A candidate and its exercise. If the candidate is a Module, the inputs are resized to fit it.
+
+    Raises CannotCompare if the candidate cannot be called at all.
+    """
+
+    def __init__(self, exercise: Exercise, candidate: object, limit: TimeLimit) -> None:
+        self._limit, self._optional = limit, OPTIONAL_SHARE * limit.remaining
+        self._restore_functions = save_functions()  # before any code of the candidate runs, and once: it is slow
+        try:
+            self.exercise = limit.call(partial(resize_cases, exercise, candidate))
+            self._call = limit.call(partial(as_callable, self.exercise, candidate))
+        except (Interrupted, CannotCompare):
+            raise
+        except BaseException as error:  # reading an attribute of the candidate may run its code
+            raise CannotCompare("raises", {"error": f"{type_name(error)}: {error_message(error)}"}) from None
+
+    def call(self, arguments: dict[str, object]) -> object:
+        """Call the candidate, then restore at once the functions it replaced and the modes it entered."""
+        restore_modes = save_modes()
+        try:
+            return self._call(arguments)
+        finally:
+            self._restore_functions()
+            restore_modes()
+
+    def run(self, case: Case) -> Outcome:
+        """Run the candidate on an input. Raises Interrupted if an input without advice takes too long."""
+        decides, restore_modes = case.advice is None, save_modes()  # a backward pass may enter modes too
+        try:
+            return self._limit.call(partial(run, self.call, case), None if decides else self._optional)
+        except Interrupted:
+            if decides or self._limit.stopped:
+                raise
+            return Outcome({}, TookTooLong())
+        finally:
+            restore_modes()
+
+    def detect_loop(self) -> tuple[int, int] | None:
+        """Return the steps at a small and a large size if they grow with the input, else None."""
+        scaled_inputs = self.exercise.scaled_inputs
+        if scaled_inputs is None:
+            return None
+        try:
+            with isolated():
+                return self._limit.call(partial(detect_loop, self.call, scaled_inputs), self._optional)
+        except Interrupted:
+            if self._limit.stopped:
+                raise
+            return None
+
+
+def count_steps(call: Callable[[], object]) -> int:
+    """Count the lines of the learner's code in the second call; the first may compile."""
+    call()
+    steps = 0
+
+    def count(frame: FrameType, event: str, _argument: object) -> Callable | None:
+        nonlocal steps
+        steps += event == "line"
+        return None if is_library_code(frame.f_code.co_filename) else count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+    return steps
+
+
+def detect_loop(call: Callable[[dict], object], scaled_inputs: Callable[[int], dict]) -> tuple[int, int] | None:
+    """Return the steps at the small and the large size if they grow by at least one per number or row, else None.
+
+    A function that works on whole tensors takes the same steps at both sizes. Also returns None on any error.
+    """
+    try:
+        small, large = (count_steps(partial(call, scaled_inputs(n))) for n in (SMALL, LARGE))
+    except Interrupted:
+        raise
+    except BaseException:
+        return None
+    return (small, large) if large - small >= LARGE - SMALL else None

@@ -156,3 +156,18 @@ def html_table(rows: Iterable[Sequence[str]]) -> str:
 def heading_anchor(heading: str) -> str:
     """Return JupyterLab's anchor of a heading: its text with dashes for spaces."""
     return heading.replace(" ", "-")
+
+
+_failures: dict[str, tuple[str | None, int]] = {}
+
+
+def count_failure(exercise: str, mistake: str | None) -> int:
+    """Record a failure, and return how many times in a row this mistake has occurred."""
+    before, times = _failures.get(exercise, (None, 0))
+    _failures[exercise] = (mistake, times + 1 if times and before == mistake else 1)
+    return _failures[exercise][1]
+
+
+def reset_failures(exercise: str) -> None:
+    """Reset the count of an exercise that has been solved."""
+    _failures.pop(exercise, None)

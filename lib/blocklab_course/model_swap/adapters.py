@@ -6,9 +6,9 @@ from functools import cache, partial
 from torch import nn
 from torch.func import functional_call
 
-from blocklab_course.checks.cannot_compare import CannotCompare
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.modules import UnsupportedModule, attributes_as_arguments, load_weights
+from blocklab_course.checks.outcome import CannotCompare
 from blocklab_course.checks.safe_repr import class_name, error_message, type_name
 from blocklab_course.checks.submission import as_callable
 from blocklab_course.checks.timeout import Interrupted

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from blocklab_course.checks.cannot_compare import CannotCompare
 from blocklab_course.checks.messages import MESSAGES
+from blocklab_course.checks.outcome import CannotCompare
 from blocklab_course.checks.safe_repr import truncate
 from blocklab_course.dependencies import MISSING, optional_package
 

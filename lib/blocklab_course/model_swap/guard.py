@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from blocklab_course.checks.cannot_compare import describe_difference, error_location
+from blocklab_course.checks.counterexample import describe_difference, error_location
 from blocklab_course.checks.isolation import CapturedOutput
-from blocklab_course.checks.outcome import Outcome, failing_line
-from blocklab_course.checks.results import named_results, to_plain
+from blocklab_course.checks.outcome import Outcome, failing_line, named_results, to_plain
 from blocklab_course.checks.safe_repr import error_message
 from blocklab_course.checks.timeout import Interrupted
 

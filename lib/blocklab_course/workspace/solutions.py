@@ -17,10 +17,10 @@ from torch import nn
 import blocklab
 from blocklab_course.checks.engine import PATIENCE, check_against
 from blocklab_course.checks.exercise import Exercise
-from blocklab_course.checks.failures import reset_failures
 from blocklab_course.checks.isolation import isolated
 from blocklab_course.checks.safe_repr import error_message, type_name
 from blocklab_course.checks.timeout import Interrupted, TimeLimit
+from blocklab_course.checks.verdict import reset_failures
 from blocklab_course.i18n import Text, join_words
 from blocklab_course.lessons.catalog import SAVED_EXERCISES
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
-from ..case import Case
+from ..case import Case, waves
 from ..mistake import wrong
-from .numbers import waves
 
 
 def compare_by_means(check_axes: Callable) -> Callable[[object], Callable[[Tensor], Tensor]]:

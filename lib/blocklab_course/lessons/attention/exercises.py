@@ -7,12 +7,10 @@ import torch
 from torch import Tensor
 
 import blocklab.attention
-from blocklab_course.checks.case import Advice, Case, cast_floats
-from blocklab_course.checks.exercise import Exercise
+from blocklab_course.checks.case import Advice, Case, cast_floats, waves
+from blocklab_course.checks.exercise import Exercise, one_number
 from blocklab_course.checks.mistake import with_section, wrong
 from blocklab_course.checks.mutation_testing import Mutant, make_mutation_exercise
-from blocklab_course.checks.recipes.numbers import waves
-from blocklab_course.checks.recipes.one_number import one_number
 from blocklab_course.i18n import Text
 
 POKING = Text(en="Poke one token", zh="推一个词元")

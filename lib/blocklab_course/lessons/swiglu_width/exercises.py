@@ -6,8 +6,7 @@ from collections.abc import Callable
 from blocklab import feed_forward
 from blocklab_course.checks.case import Advice, Case
 from blocklab_course.checks.exercise import Exercise
-from blocklab_course.checks.mistake import with_section, wrong
-from blocklab_course.checks.recipes.passthrough import passthrough
+from blocklab_course.checks.mistake import passthrough, with_section, wrong
 from blocklab_course.i18n import Text
 
 # Both exercises end with these steps: how many tiles, how many numbers those hold, and what type the result has

@@ -8,11 +8,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from blocklab import feed_forward
-from blocklab_course.checks.case import Advice, Case
+from blocklab_course.checks.case import Advice, Case, waves
 from blocklab_course.checks.exercise import Exercise
-from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.recipes.numbers import waves
-from blocklab_course.checks.recipes.passthrough import passthrough
+from blocklab_course.checks.mistake import passthrough, wrong
 from blocklab_course.i18n import Text
 
 BOTH_SIDES = torch.tensor([-2.0, -1, 0, 1, 2])

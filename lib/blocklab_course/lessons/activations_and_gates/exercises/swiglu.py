@@ -8,11 +8,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from blocklab_course.checks.case import Advice, Case
+from blocklab_course.checks.case import Advice, Case, waves
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import with_section, wrong
 from blocklab_course.checks.modules import UnsupportedModule, load_weights
-from blocklab_course.checks.recipes.numbers import waves
 from blocklab_course.i18n import Text
 
 from .activations import BY_HAND, SIGMOID_OVERFLOW

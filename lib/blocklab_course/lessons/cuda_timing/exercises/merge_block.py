@@ -6,10 +6,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from blocklab_course.checks.case import Case
+from blocklab_course.checks.case import Case, waves
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import exclusive, with_section, wrong
-from blocklab_course.checks.recipes.numbers import waves
 from blocklab_course.i18n import Text
 
 

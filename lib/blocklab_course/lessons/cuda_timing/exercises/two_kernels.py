@@ -1,7 +1,7 @@
 """A one-line exercise on the bytes that two kernels move where one would do with fewer."""
 
+from blocklab_course.checks.exercise import one_number
 from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.recipes.one_number import one_number
 from blocklab_course.i18n import Text
 
 BYTES_IN_TWO_KERNELS = one_number(

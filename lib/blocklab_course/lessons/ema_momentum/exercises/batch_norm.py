@@ -8,24 +8,24 @@ from torch import Tensor
 
 from blocklab import normalization
 from blocklab.moving_average import ema_update
-from blocklab_course.checks.case import EMPTY_INPUT_ADVICE, Case
+from blocklab_course.checks.case import EMPTY_INPUT_ADVICE, Case, waves, with_outliers
 from blocklab_course.checks.exercise import Exercise
-from blocklab_course.checks.mistake import exclusive, with_section, wrong
+from blocklab_course.checks.mistake import exclusive, passthrough, with_section, wrong
 from blocklab_course.checks.modules import attributes_as_arguments
-from blocklab_course.checks.recipes.channels import AFFINE_ON_THE_LAST_AXIS, along_channels, not_reshaped
 from blocklab_course.checks.recipes.normalizing import (
+    AFFINE_ON_THE_LAST_AXIS,
     DIVIDED_FIRST,
     SHARED_MISTAKES,
+    along_channels,
     divide,
     mean,
+    not_reshaped,
     offset_case,
     rescale,
     select,
     subtract,
     variance,
 )
-from blocklab_course.checks.recipes.numbers import waves, with_outliers
-from blocklab_course.checks.recipes.passthrough import passthrough
 from blocklab_course.i18n import Text
 
 

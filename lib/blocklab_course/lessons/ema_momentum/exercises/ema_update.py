@@ -6,11 +6,9 @@ import torch
 from torch import Tensor
 
 from blocklab import moving_average
-from blocklab_course.checks.case import Case
+from blocklab_course.checks.case import Case, waves
 from blocklab_course.checks.exercise import Exercise
-from blocklab_course.checks.mistake import with_section, wrong
-from blocklab_course.checks.recipes.numbers import waves
-from blocklab_course.checks.recipes.passthrough import passthrough
+from blocklab_course.checks.mistake import passthrough, with_section, wrong
 from blocklab_course.i18n import Text
 
 

@@ -10,10 +10,9 @@ from torch import Tensor
 
 from blocklab._validation import upcast
 from blocklab.positional_encoding import rotary_embedding
-from blocklab_course.checks.case import Advice, Case, cast_floats
+from blocklab_course.checks.case import Advice, Case, cast_floats, waves
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import Mistake, exclusive, with_section, wrong
-from blocklab_course.checks.recipes.numbers import waves
 from blocklab_course.i18n import Text
 
 

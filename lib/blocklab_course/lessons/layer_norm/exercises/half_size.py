@@ -4,9 +4,8 @@ import torch
 
 from blocklab.normalization import layer_norm
 from blocklab_course.checks.case import Case
-from blocklab_course.checks.exercise import Exercise
+from blocklab_course.checks.exercise import A_NUMBER, Exercise, to_number
 from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.recipes.one_number import A_NUMBER, to_number
 from blocklab_course.i18n import Text
 
 HALF_SIZE = Exercise(

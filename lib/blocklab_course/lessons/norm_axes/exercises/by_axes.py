@@ -7,11 +7,10 @@ from torch import Tensor, nn
 
 from blocklab._validation import check_axes
 from blocklab.normalization import layer_norm, standardize
-from blocklab_course.checks.case import Case
+from blocklab_course.checks.case import Case, waves, with_outliers
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import wrong
 from blocklab_course.checks.recipes.axes import CUBE_CASES, NO_BATCH_CASES, SIZE_ONE_CASES, compare_by_means, last_axes
-from blocklab_course.checks.recipes.numbers import waves, with_outliers
 from blocklab_course.i18n import Text
 
 POKE = Text(en="Poke one number", zh="推一推：只改一个数")

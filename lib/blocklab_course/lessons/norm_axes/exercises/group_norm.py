@@ -7,24 +7,24 @@ from torch import Tensor
 
 from blocklab import normalization
 from blocklab._validation import check_axes
-from blocklab_course.checks.case import Case
+from blocklab_course.checks.case import Case, waves, with_outliers
 from blocklab_course.checks.exercise import Exercise
-from blocklab_course.checks.mistake import exclusive, with_section, wrong
+from blocklab_course.checks.mistake import exclusive, passthrough, with_section, wrong
 from blocklab_course.checks.modules import attributes_as_arguments
-from blocklab_course.checks.recipes.channels import AFFINE_ON_THE_LAST_AXIS, along_channels, not_reshaped
 from blocklab_course.checks.recipes.normalizing import (
+    AFFINE_ON_THE_LAST_AXIS,
     EPS_MISTAKES,
     RESCALE_MISTAKES,
     SHARED_MISTAKES,
+    along_channels,
     divide,
     mean,
+    not_reshaped,
     offset_case,
     rescale,
     select,
     variance,
 )
-from blocklab_course.checks.recipes.numbers import waves, with_outliers
-from blocklab_course.checks.recipes.passthrough import passthrough
 from blocklab_course.i18n import Text
 
 from .by_axes import BY_HAND

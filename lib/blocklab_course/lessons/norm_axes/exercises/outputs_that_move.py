@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 import torch
 
 from blocklab_course.checks.case import Case
-from blocklab_course.checks.exercise import Exercise
+from blocklab_course.checks.exercise import Exercise, to_number
 from blocklab_course.checks.mistake import with_section, wrong
-from blocklab_course.checks.recipes.one_number import to_number
 from blocklab_course.i18n import Text
 
 from .by_axes import POKE, POKE_PANEL

@@ -2,8 +2,8 @@
 
 import math
 
+from blocklab_course.checks.exercise import one_number
 from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.recipes.one_number import one_number
 from blocklab_course.i18n import Text
 
 FREQUENCY = 10000 ** (-6 / 8)  # of pair 3 where d is 8

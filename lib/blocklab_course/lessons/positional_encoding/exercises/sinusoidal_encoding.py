@@ -9,7 +9,7 @@ from torch import Tensor
 from blocklab import positional_encoding
 from blocklab_course.checks.case import Advice, Case
 from blocklab_course.checks.exercise import Exercise
-from blocklab_course.checks.mistake import with_section, wrong
+from blocklab_course.checks.mistake import passthrough, with_section, wrong
 from blocklab_course.checks.recipes.frequencies import (
     ANGLE_TOLERANCE,
     AS_PUBLISHED,
@@ -21,7 +21,6 @@ from blocklab_course.checks.recipes.frequencies import (
     half_split_exponent,
     pair_exponent,
 )
-from blocklab_course.checks.recipes.passthrough import passthrough
 from blocklab_course.i18n import Text
 
 BY_HAND = Text(en="By hand", zh="动手算")

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from blocklab import normalization
-from blocklab_course.checks.case import Case
+from blocklab_course.checks.case import Case, waves, with_outliers
 from blocklab_course.checks.exercise import Exercise
-from blocklab_course.checks.mistake import exclusive, with_section, wrong
+from blocklab_course.checks.mistake import exclusive, passthrough, with_section, wrong
 from blocklab_course.checks.modules import attributes_as_arguments
 from blocklab_course.checks.recipes.axes import (
     AXES_MISTAKES,
@@ -30,8 +30,6 @@ from blocklab_course.checks.recipes.normalizing import (
     select,
     variance,
 )
-from blocklab_course.checks.recipes.numbers import waves, with_outliers
-from blocklab_course.checks.recipes.passthrough import passthrough
 from blocklab_course.i18n import Text
 
 

@@ -5,11 +5,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from blocklab_course.checks.case import Case
+from blocklab_course.checks.case import Case, waves
 from blocklab_course.checks.exercise import Exercise
-from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.recipes.numbers import waves
-from blocklab_course.checks.recipes.passthrough import passthrough
+from blocklab_course.checks.mistake import passthrough, wrong
 
 from .headings import CARRIED_OVER
 

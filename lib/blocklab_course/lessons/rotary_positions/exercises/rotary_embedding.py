@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from blocklab import positional_encoding
-from blocklab_course.checks.case import Advice, Case
+from blocklab_course.checks.case import Advice, Case, waves
 from blocklab_course.checks.exercise import Exercise
-from blocklab_course.checks.mistake import exclusive, with_section, wrong
+from blocklab_course.checks.mistake import exclusive, passthrough, with_section, wrong
 from blocklab_course.checks.recipes.frequencies import (
     ANGLE_TOLERANCE,
     AS_PUBLISHED,
@@ -20,8 +20,6 @@ from blocklab_course.checks.recipes.frequencies import (
     half_split_exponent,
     pair_exponent,
 )
-from blocklab_course.checks.recipes.numbers import waves
-from blocklab_course.checks.recipes.passthrough import passthrough
 from blocklab_course.i18n import Text
 
 from .headings import BY_HAND, PAIRINGS, TWO_CLOCKS

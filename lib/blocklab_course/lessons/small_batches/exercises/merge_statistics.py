@@ -6,11 +6,10 @@ import torch
 from torch import Tensor
 
 from blocklab import batch_statistics
-from blocklab_course.checks.case import Case
+from blocklab_course.checks.case import Case, waves
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import exclusive, with_section, wrong
 from blocklab_course.checks.recipes.normalizing import offset_case
-from blocklab_course.checks.recipes.numbers import waves
 from blocklab_course.i18n import Text
 
 

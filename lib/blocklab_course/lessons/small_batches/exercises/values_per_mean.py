@@ -1,7 +1,7 @@
 """From which batch size on do enough values share every mean of a network?"""
 
+from blocklab_course.checks.exercise import one_number
 from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.recipes.one_number import one_number
 from blocklab_course.i18n import Text
 
 VALUES_PER_MEAN = one_number(

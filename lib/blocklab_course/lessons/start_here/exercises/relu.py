@@ -7,10 +7,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from blocklab import feed_forward
-from blocklab_course.checks.case import Case
+from blocklab_course.checks.case import Case, waves
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.recipes.numbers import waves
 from blocklab_course.i18n import Text
 
 

@@ -10,14 +10,11 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from blocklab import transformer
-from blocklab_course.checks.cannot_compare import CannotCompare
-from blocklab_course.checks.case import Case
+from blocklab_course.checks.case import Case, waves
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import with_section, wrong
 from blocklab_course.checks.modules import UnsupportedModule, load_weights
-from blocklab_course.checks.outcome import is_close
-from blocklab_course.checks.recipes.numbers import waves
-from blocklab_course.checks.results import Unsupported, to_plain
+from blocklab_course.checks.outcome import CannotCompare, Unsupported, is_close, to_plain
 from blocklab_course.checks.timeout import Interrupted
 from blocklab_course.i18n import Text
 

@@ -6,10 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from blocklab_course.checks.case import EMPTY_INPUT_ADVICE, Case
+from blocklab_course.checks.case import EMPTY_INPUT_ADVICE, Case, waves
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import exclusive, with_section, wrong
-from blocklab_course.checks.recipes.numbers import waves
 from blocklab_course.i18n import Text
 
 Part = Callable[[Tensor], Tensor]

@@ -5,10 +5,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from blocklab_course.checks.case import EMPTY_INPUT_ADVICE, Case
+from blocklab_course.checks.case import EMPTY_INPUT_ADVICE, Case, waves
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.recipes.numbers import waves
 
 from .norm_order import (
     BY_HAND,

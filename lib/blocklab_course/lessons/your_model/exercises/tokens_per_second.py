@@ -1,7 +1,7 @@
 """A one-line exercise: how many tokens a second memory allows."""
 
+from blocklab_course.checks.exercise import one_number
 from blocklab_course.checks.mistake import wrong
-from blocklab_course.checks.recipes.one_number import one_number
 from blocklab_course.i18n import Text
 
 TOKENS_PER_SECOND = one_number(

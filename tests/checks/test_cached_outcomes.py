@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from blocklab_course.checks import expected
+from blocklab_course.checks import exercise as exercise_module
 from blocklab_course.checks.engine import check_against
-from blocklab_course.checks.expected import expected_outcome
+from blocklab_course.checks.exercise import expected_outcome
 from blocklab_course.lessons.catalog import EXERCISES
 
 
@@ -18,8 +18,10 @@ def exercise():
 @pytest.fixture
 def runs(monkeypatch):
     """Record the inputs on which the reference and known mistakes are run."""
-    seen, run = [], expected.run_trusted
-    monkeypatch.setattr(expected, "run_trusted", lambda function, case: seen.append(case.name) or run(function, case))
+    seen, run = [], exercise_module.run_trusted
+    monkeypatch.setattr(
+        exercise_module, "run_trusted", lambda function, case: seen.append(case.name) or run(function, case)
+    )
     return seen
 
 
@@ -29,7 +31,7 @@ def test_second_check_uses_cached_outcomes(exercise, runs):
     assert len(runs) > len(exercise.cases)
     runs.clear()
     second = check_against(exercise, wrong)
-    cached = {case.name for case in exercise.all_cases if case.size <= expected.MAX_CACHED}
+    cached = {case.name for case in exercise.all_cases if case.size <= exercise_module.MAX_CACHED}
     assert cached.isdisjoint(runs)
     assert (second.data, second.messages, second.counterexample) == (first.data, first.messages, first.counterexample)
 
@@ -51,7 +53,7 @@ def test_cache_compares_arguments_by_identity(exercise, runs):
 
 
 def test_combinations_and_large_inputs_are_not_cached(exercise, monkeypatch):
-    monkeypatch.setattr(expected, "MAX_CACHED", 0)
+    monkeypatch.setattr(exercise_module, "MAX_CACHED", 0)
     expected_outcome(exercise, (), exercise.cases[0])
     monkeypatch.undo()
     expected_outcome(exercise, next(exercise.combinations(2)), exercise.cases[0])
