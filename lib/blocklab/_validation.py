@@ -92,6 +92,20 @@ def check_shape(function: str, shape: Sequence[int], **tensors: Tensor | None) -
             raise ValueError(f"{function}: expected {name} to have shape {tuple(shape)}, got {tuple(x.shape)}")
 
 
+def check_writable(function: str, **tensors: Tensor) -> None:
+    """Check that all of them can be written to in place.
+
+    torch refuses an expanded tensor only when its turn comes, and an inference tensor after it has written to it.
+    """
+    for name, x in tensors.items():
+        if any(stride == 0 and size > 1 for stride, size in zip(x.stride(), x.shape, strict=True)):
+            raise ValueError(f"{function}: expected {name} to be writable, got an expanded tensor")
+        if torch.compiler.is_compiling():
+            continue  # torch.compile cannot trace is_inference
+        if x.is_inference() and not torch.is_inference_mode_enabled():
+            raise ValueError(f"{function}: expected {name} to be writable, got an inference tensor")
+
+
 # Numbers, flags and names
 
 

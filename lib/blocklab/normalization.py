@@ -24,6 +24,7 @@ from blocklab._validation import (
     check_range,
     check_shape,
     check_sizes,
+    check_writable,
     upcast,
 )
 from blocklab.moving_average import ema_step
@@ -65,7 +66,8 @@ def batch_norm(
     x: (N, C) or (N, C, *), everything else (C,). In training, mean and var are those of the batch, and the running ones
     are updated in place, running = (1 - momentum) * running + momentum * batch, with the **unbiased** variance (an
     empty batch leaves them alone). Otherwise mean and var are the running ones.
-    Raises ValueError for a single value per channel in training and for missing running statistics.
+    Raises ValueError for a single value per channel in training and for running statistics that are missing or, in
+    training, cannot be written to.
     Source: Ioffe and Szegedy 2015, arXiv:1502.03167
 
     >>> batch_norm(torch.tensor([[0.0, 10.0], [2.0, 30.0]]), None, None, training=True)
@@ -101,7 +103,8 @@ def instance_norm(
 
     x: (N, C, *), everything else (C,). Running statistics, if given, are updated as in `batch_norm` with the averages
     over N of mean and unbiased variance; use_input_stats=False normalizes with them instead.
-    Raises ValueError for a single value per sample and channel and for missing running statistics.
+    Raises ValueError for a single value per sample and channel and for running statistics that are missing or, with
+    use_input_stats=True, cannot be written to.
     Source: Ulyanov et al. 2016, arXiv:1607.08022
 
     >>> instance_norm(torch.tensor([[[0.0, 2.0], [10.0, 30.0]]]))
@@ -255,12 +258,15 @@ def _normalize_channels(
         return _rescale(upcast(x) - mean, variance, eps, weight, bias).to(x.dtype)
     y, mean, variance = _standardize(x, axes, eps, weight, bias)
     if running_mean is not None and x.numel() > 0:
+        check_writable(function, running_mean=running_mean, running_var=running_var)
         with torch.no_grad():
             count = x.numel() // mean.numel()
             unbiased = variance * (count / (count - 1))
             # (1, C, 1, ...) of batch_norm or (N, C, 1, ...) of instance_norm to (C,)
-            running_mean.copy_(ema_step(running_mean, mean.mean(0).flatten(), momentum))
-            running_var.copy_(ema_step(running_var, unbiased.mean(0).flatten(), momentum))
+            new_mean = ema_step(running_mean, mean.mean(0).flatten(), momentum)
+            new_var = ema_step(running_var, unbiased.mean(0).flatten(), momentum)
+            running_mean.copy_(new_mean)
+            running_var.copy_(new_var)
     return y
 
 
@@ -372,11 +378,13 @@ class BatchNorm(_Affine):
         momentum = 0.0 if self.momentum is None else self.momentum
         if self.training and not self.track_running_stats:
             mean = var = None
-        if self.training and mean is not None and batches is not None:
+        counts = self.training and mean is not None and batches is not None
+        if counts and self.momentum is None:  # plain average: the n-th batch has weight 1 / n
+            momentum = 1 / (batches + 1).to(upcast(mean).dtype)
+        y = self.batch_norm(x, mean, var, self.weight, self.bias, self.training or mean is None, momentum, self.eps)
+        if counts:  # only now, because a batch that is refused does not count
             batches.add_(1)
-            if self.momentum is None:  # plain average: the n-th batch has weight 1 / n
-                momentum = 1 / batches.to(upcast(mean).dtype)
-        return self.batch_norm(x, mean, var, self.weight, self.bias, self.training or mean is None, momentum, self.eps)
+        return y
 
     def extra_repr(self) -> str:
         return (

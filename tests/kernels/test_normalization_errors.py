@@ -164,6 +164,45 @@ def test_rejected_batch_leaves_running_statistics_unchanged():
         norm(torch.ones(1, 6))
     assert torch.equal(norm.running_mean, torch.zeros(6))
     assert torch.equal(norm.running_var, torch.ones(6))
+    assert norm.num_batches_tracked == 0
+
+
+with torch.inference_mode():
+    inference = torch.full((6,), 2.0)
+NOT_WRITABLE = {"an expanded tensor": torch.full((1,), 2.0).expand(6), "an inference tensor": inference}
+
+
+@pytest.mark.parametrize("kind", NOT_WRITABLE)
+@pytest.mark.parametrize("function", [ours.batch_norm, ours.instance_norm])
+def test_running_statistics_are_updated_together_or_not_at_all(function, kind, rng):
+    x, refused, start = torch.randn(4, 6, 5, generator=rng), NOT_WRITABLE[kind], torch.rand(6, generator=rng)
+    from_batch = {ours.batch_norm: {"training": True}, ours.instance_norm: {"use_input_stats": True}}[function]
+    for name, other in (("running_mean", "running_var"), ("running_var", "running_mean")):
+        writable = start.clone()
+        with pytest.raises(ValueError, match=f"^{function.__name__}: expected {name} to be writable, got {kind}$"):
+            function(x, **{name: refused, other: writable}, **from_batch)
+        assert torch.equal(writable, start)
+        assert torch.equal(refused, torch.full((6,), 2.0))
+
+
+def test_running_statistics_that_are_only_read_need_not_be_writable():
+    expanded = NOT_WRITABLE["an expanded tensor"]
+    for frozen in NOT_WRITABLE.values():
+        ours.batch_norm(x, frozen, frozen)
+        ours.instance_norm(x, frozen, frozen, use_input_stats=False)
+    with torch.inference_mode():
+        ours.batch_norm(x, inference.clone(), inference.clone(), training=True)
+    ours.batch_norm(x[:, :1], expanded[:1].clone().expand(1), torch.ones(1), training=True)
+
+
+@pytest.mark.parametrize("momentum", [0.1, None])
+def test_refused_batch_is_not_counted(momentum):
+    norm = ours.BatchNorm(6, momentum=momentum)
+    norm.running_var = NOT_WRITABLE["an expanded tensor"]
+    with pytest.raises(ValueError, match="expected running_var to be writable"):
+        norm(x)
+    assert norm.num_batches_tracked == 0
+    assert torch.equal(norm.running_mean, torch.zeros(6))
 
 
 def test_functions_accept_any_eps_and_momentum_like_torch():
