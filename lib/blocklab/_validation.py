@@ -219,7 +219,9 @@ def check_normalized_shape(function: str, x: Tensor, normalized_shape: Sequence[
 
 def check_sizes(function: str, name: str, sizes: int | Sequence[int]) -> tuple[int, ...]:
     """One size or several as a tuple."""
-    each = tuple(sizes) if isinstance(sizes, (list, tuple)) else (sizes,)
+    if hasattr(sizes, "tolist"):  # a tensor or a NumPy array
+        sizes = sizes.tolist()
+    each = tuple(sizes) if isinstance(sizes, (list, tuple, range)) else (sizes,)
     if not each:
         raise ValueError(f"{function}: expected {name} to have at least one axis, got {sizes}")
     return tuple(check_integer(function, name, size, 0) for size in each)

@@ -1,5 +1,6 @@
 """The Modules compared with torch's: constructors, state, training and eval."""
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -215,3 +216,12 @@ def test_repr_shows_the_arguments(norm, text):
 
 def test_layers_without_channels_have_empty_weights():
     assert ours.BatchNorm(0).weight.shape == ours.GroupNorm(1, 0).weight.shape == (0,)
+
+
+@pytest.mark.parametrize("ours_and_torchs", [(ours.LayerNorm, nn.LayerNorm), (ours.RMSNorm, nn.RMSNorm)])
+def test_normalized_shape_may_be_a_tensor_or_an_array(ours_and_torchs):
+    for shape in (torch.tensor([3, 4]), np.array([3, 4]), range(3, 5)):
+        own, theirs = (module(shape) for module in ours_and_torchs)
+        assert own.weight.shape == theirs.weight.shape == (3, 4)
+        assert own.normalized_shape == (3, 4)
+        assert own(torch.ones(2, 3, 4)).shape == (2, 3, 4)

@@ -64,6 +64,8 @@ WRONG_TYPES = {
         "f", x, [3.0]
     ),
     "f: expected n to be an integer, got str '3'": lambda: ours.check_sizes("f", "n", (2, "3")),
+    "f: expected n to be an integer, got float 3.0": lambda: ours.check_sizes("f", "n", torch.tensor([3.0])),
+    "f: expected n to be an integer, got list [2, 3]": lambda: ours.check_sizes("f", "n", np.array([[2, 3]])),
 }
 WRONG_VALUES = {
     "f: expected b on cpu like a, got it on meta": lambda: ours.check_float("f", a=x, b=meta),
@@ -130,6 +132,9 @@ def test_integers_are_returned_as_python_integers():
         assert type(ours.check_integer("f", "n", value, 3, 3)) is int
         assert ours.check_sizes("f", "n", value) == ours.check_normalized_shape("f", x, [value]) == (3,)
         assert ours.check_sizes("f", "n", [0, value]) == (0, 3)
+    for sizes in (torch.tensor([0, 3]), np.array([0, 3]), torch.Size([0, 3]), range(0, 6, 3)):
+        assert ours.check_sizes("f", "n", sizes) == (0, 3)
+        assert all(type(size) is int for size in ours.check_sizes("f", "n", sizes))
 
 
 def test_axes_are_returned_as_a_tuple():
