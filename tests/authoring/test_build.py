@@ -362,15 +362,17 @@ def test_check_reports_links_with_another_address(project, place):
     assert any(problem.startswith(place) for problem in found(project))
 
 
-def run_lessons(project):
-    settings = Path(__file__).parents[1] / "notebooks"
+SETTINGS = Path(__file__).parents[1] / "notebooks"  # with them, nbval compares hidden outputs too
+
+
+def run_lessons(project, *settings):
     arguments = ["--nbval", "--nbval-current-env", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
-    command = [sys.executable, "-m", "pytest", *arguments, f"--rootdir={project.root}", str(settings), "notebooks/zh"]
+    command = [sys.executable, "-m", "pytest", *arguments, f"--rootdir={project.root}", *settings, "notebooks/zh"]
     return subprocess.run(command, cwd=project.root, capture_output=True, text=True)
 
 
 def test_strict_nbval_accepts_what_was_built(project):
-    done = run_lessons(project)
+    done = run_lessons(project, SETTINGS)
     assert done.returncode == 0, done.stdout
     assert "9 passed" in done.stdout
 
@@ -391,14 +393,41 @@ def test_answers_are_hidden_in_the_file_and_revealed_by_read(predicted):
     [cell] = [cell for cell in there.cells if "answer" in cell.metadata.get("tags", ())]
     assert cell.outputs == []
     assert cell.metadata.blocklab.sealed[0].text == "3.0\n"
+    assert cell.metadata.tags == ["answer", "nbval-ignore-output"]
     assert cells(predicted)[cell.id].outputs[0].text == "3.0\n"
+    assert cells(predicted)[cell.id].metadata.tags == ["answer"]
     assert "blocklab" not in cells(predicted)[cell.id].metadata
     assert found(predicted) == []
     assert "3.0" not in prepare_copy(predicted.notebook("zh", "01_means").read_bytes()).decode()
 
 
+def test_an_answer_that_a_reader_has_run_is_read_as_shown(predicted):
+    path = predicted.notebook("zh", "01_means")
+    edited = nbformat.read(path, 4)
+    [cell] = [cell for cell in edited.cells if "blocklab" in cell.metadata]
+    cell.outputs = [nbformat.v4.new_output("stream", text="run by the reader\n")]
+    nbformat.write(edited, path)
+    assert cells(predicted)[cell.id].outputs[0].text == "run by the reader\n"
+    assert cells(predicted)[cell.id].metadata == {"tags": ["answer"]}
+    assert run(predicted, "build", "01", "--no-execute") == 0
+    there = {cell.id: cell for cell in nbformat.read(path, 4).cells}[cell.id]
+    assert there.metadata.blocklab == {"sealed": cell.outputs}
+
+
 def test_nbval_compares_a_run_with_hidden_outputs(predicted):
     edit(predicted.notebook("zh", "01_means"), '"3.0\\n"', '"4.0\\n"')
-    done = run_lessons(predicted)
+    done = run_lessons(predicted, SETTINGS)
     assert done.returncode == 1
     assert "1 failed, 8 passed" in done.stdout
+
+
+@pytest.mark.parametrize("varies", [False, True])
+def test_nbval_by_itself_ignores_hidden_outputs(predicted, varies):
+    if varies:
+        edit(predicted.source("01_means"), '"answer"', '"answer", "nbval-ignore-output"')
+        assert run(predicted, "build", "01", "--no-execute") == 0
+        assert found(predicted) == []
+    edit(predicted.notebook("zh", "01_means"), '"3.0\\n"', '"4.0\\n"')
+    done = run_lessons(predicted, *[SETTINGS] * varies)
+    assert done.returncode == 0, done.stdout
+    assert "9 passed" in done.stdout
