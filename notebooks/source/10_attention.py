@@ -256,14 +256,14 @@ $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + 
 r"""
 ## One mask, two polarities
 
-There are two conventions:
+Conventions differ:
 
 | | True means |
 |---|---|
 | `F.scaled_dot_product_attention`: `attn_mask` | takes part |
 | `nn.MultiheadAttention`: `attn_mask`, `key_padding_mask` | is hidden |
 
-Our functions follow the first row; our Modules and torch's Transformer layers the second. This is the causal mask as the second would write it:
+Our functions follow the first row; our Modules and torch's Transformer layers the second. The second writes the causal mask like this:
 """
 
 # %% [markdown] lang="zh"
@@ -301,23 +301,24 @@ layer = nn.MultiheadAttention(4, 2, batch_first=True)
 def which_move(attend, token=3):
     pushed = x.clone()
     pushed[token] += 1
-    return ((attend(pushed) - attend(x)).abs().amax(-1) > 1e-6).nonzero().flatten().tolist()
+    change = (attend(pushed) - attend(x)).abs().amax(-1)  # (L,)
+    return ", ".join(f"{i} (NaN)" if change[i].isnan() else f"{i}" for i in range(6) if not change[i] <= 1e-6)
 
 
 for name, mask in {" sees": sees, "~sees": ~sees}.items():
     by_function = which_move(lambda x, mask=mask: F.scaled_dot_product_attention(x, x, x, mask))
     by_module = which_move(lambda x, mask=mask: layer(x, x, x, attn_mask=mask)[0])
-    print(name, Text(en="function moves {}, Module {}", zh="函数：{}；模块：{}").format(by_function, by_module))
+    print(name, Text(en="function moves {}; Module {}", zh="函数：{}；模块：{}").format(by_function, by_module))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-With `sees` the outputs 3, 4, 5 of the function move and 0, 1, 2, 3 of the Module; with `~sees` it is the other way round.
+With `sees` the outputs 3, 4, 5 of the function move and 0, 1, 2, 3 of the Module, whose output 5 is NaN. With `~sees` it is the other way round, but no output is NaN.
 
 </details>
 
-With the wrong polarity a token sees only those *after* it, so token 3 moves outputs 0, 1, 2 and, by its own query, 3. No error says so. (The panel's mask *causal, swapped* shows it.)
+With the wrong polarity a token sees only those *after* it, so token 3 moves outputs 0, 1, 2 and, by its own query, 3. The last token sees nobody: the Module gives NaN, the function zeros. No error says so.
 
 ## Why √d?
 
@@ -328,11 +329,11 @@ A dot product is a sum of d terms. If all features are independent, with mean 0 
 r"""
 <details><summary>答案</summary>
 
-用 `sees` 时，函数变的是 3、4、5，模块变的是 0、1、2、3；用 `~sees` 时正好相反。
+用 `sees` 时，函数变的是 3、4、5，模块变的是 0、1、2、3，而且模块的输出 5 是 NaN。用 `~sees` 时正好相反，只是不出现 NaN。
 
 </details>
 
-掩码反了，词元就只能看到**后面**的词元；推动词元 3，变的是输出 0、1、2，还有输出 3，因为它自己的查询变了。程序不会报错。（面板里把“掩码”设为“因果，写反”就能看到。）
+掩码反了，词元就只能看到**后面**的词元；推动词元 3，变的是输出 0、1、2，还有输出 3，因为它自己的查询变了。最后一个词元谁也看不到：模块的输出是 NaN，函数的输出全是零。程序都不会报错。
 
 ## 为什么除以 √d？
 
@@ -356,7 +357,7 @@ The largest weight is 0.97 on average.
 
 </details>
 
-So the softmax is *saturated*, like tanh in lesson 01. For half of the queries p is within a millionth of 1. There $p(1 - p)$, the rate at which p changes with its own score, is nearly 0, and hardly any gradient tells that another key would be better. Divided by √d, such scores have standard deviation 1, whatever d.
+So the softmax is *saturated*, like tanh in lesson 01. For half of the queries p is within a millionth of 1. There $p(1 - p)$, the rate at which p changes with its own score, is nearly 0, and hardly any gradient says that another key is better. Divided by √d, such scores have standard deviation 1, whatever d.
 
 ## Exercise: attention
 
