@@ -8,6 +8,7 @@ from demo_lessons import GLOSSARY, edit, make_project
 
 from authoring import notebook
 from authoring.__main__ import main
+from authoring.lint.links import find_wrong_numbers
 from authoring.project import Project
 
 PRINTED = {
@@ -171,3 +172,32 @@ def test_check_accepts_live_and_external_links(project, address, capsys):
     edit(project.source("01_means"), "one **token**", f"[one]({address}) **token**")
     edit(project.source("01_means"), "一个**词元**", f"[一个]({address})**词元**")
     assert "dead link" not in found(project, capsys)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "[lesson 07](08_gates.ipynb)",
+        "[07](08_gates.ipynb#top)",
+        "[07 Positions](../en/08_gates.ipynb)",
+        "lesson 07 ([positions](08_gates.ipynb))",
+        "In lesson 07, [positions](https://example.org/blob/main/notebooks/en/08_gates.ipynb)",
+        "[第 07 课](08_gates.ipynb)",
+        "第 07 课（[位置](08_gates.ipynb)）",
+    ],
+)
+def test_link_names_the_number_of_its_target(link):
+    [problem] = find_wrong_numbers(f"Some words. {link}.")
+    assert problem.endswith("to name lesson 08, got 07")
+    assert [*find_wrong_numbers(link.replace("07", "08"))] == []
+
+
+def test_other_numbers_beside_a_link_are_no_lessons():
+    text = "by 12% ([gates](08_gates.ipynb)), [25 minutes](25.html), lesson 07 says how. Then [gates](08_gates.ipynb)"
+    text += " or [lessons 07 and 08](08_gates.ipynb)"
+    assert [*find_wrong_numbers(text)] == []
+
+
+def test_check_reports_a_link_with_another_number(project, capsys):
+    edit(project.source("01_means"), "[the next lesson]", "[lesson 03]")
+    assert "en: expected the link to ../en/02_pictures.ipynb to name lesson 02, got 03" in found(project, capsys)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from authoring.glossary import read_glossary
+from authoring.lint.links import find_wrong_numbers
 from authoring.lint.markdown import Prose, read_prose
 from authoring.lint.typography import find_faults
 from authoring.project import Project
@@ -69,6 +70,11 @@ def test_links_lead_to_files_and_headings(page):
         assert (ROOT / file).exists(), file
         headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
         assert not anchor or anchor in {heading.lower().replace(" ", "-") for heading in headings}, anchor
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_name_the_number_of_their_lesson(page):
+    assert [*find_wrong_numbers(read(page))] == []
 
 
 @pytest.mark.parametrize("path", DEFINED_IN)

@@ -1,26 +1,46 @@
-"""Check that relative links lead to existing files."""
+"""Check that relative links lead to existing files, and to the lesson whose number the text names."""
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from authoring.problem import Problem
-from authoring.project import Project
+from authoring.project import Project, number_of
 from authoring.source import BilingualText, Lesson
 from blocklab_course.i18n import LANGUAGES
 
 from .markdown import read_prose
 
+_LINK = re.compile(r"(?P<before>[^\n\[\]]*)\[(?P<text>[^\[\]]*)\]\((?P<address>[^()\s]*)\)")
+_LESSON = r"(?:[Ll]essons? |第 ?)(\d\d)(?!\d)"
+_NAMED = re.compile(rf"^\d\d(?!\d)|{_LESSON}")  # in the text of a link: 07, 07 Title, lesson 07, 第 07 课
+_NAMED_BEFORE = re.compile(rf"{_LESSON}(?: ?课)?\W*$")  # lesson 07, […]
+
 
 def check_lesson_links(project: Project, lesson: Lesson) -> list[Problem]:
     return [
-        Problem(lesson.file, cell.line, cell.id, f"{language}: dead link to {address}")
+        Problem(lesson.file, cell.line, cell.id, f"{language}: {what}")
         for cell in lesson.cells
         if isinstance(cell, BilingualText)
         for language in LANGUAGES
-        for address in _find_dead(project, project.notebook(language, lesson.stem).parent, getattr(cell, language))
+        for text in [getattr(cell, language)]
+        for what in [
+            *(f"dead link to {to}" for to in _find_dead(project, project.notebook(language, lesson.stem).parent, text)),
+            *find_wrong_numbers(text),
+        ]
     ]
+
+
+def find_wrong_numbers(text: str) -> Iterator[str]:
+    """The links to a lesson whose text, or the words right before it, name the number of another lesson."""
+    for link in _LINK.finditer(text):
+        target = number_of(Path(urlsplit(link["address"]).path).stem)
+        named = re.findall(r"\d\d", link["text"]) if _NAMED.search(link["text"]) else []
+        named = named or _NAMED_BEFORE.findall(link["before"])
+        if target and named and target not in named:
+            yield f"expected the link to {link['address']} to name lesson {target}, got {' and '.join(named)}"
 
 
 def check_readme_links(project: Project, language: str) -> list[Problem]:
