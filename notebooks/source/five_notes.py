@@ -1281,7 +1281,7 @@ for shift in (0, 7):
 r"""
 <details><summary>E41: true or false?</summary>
 
-**Half true.** The divisor changes, too: RMS² = σ² + μ². The [paper](https://arxiv.org/abs/1910.07467) *hypothesizes*, and calls the quality comparable: better in some tests, worse in others. Its Transformer took 6.9% less time; in one fused kernel both read and write equally much ([12](14_cuda_timing.ipynb)). ([06](06_rms_norm.ipynb))
+**Half true.** The divisor changes, too: RMS² = σ² + μ². The [paper](https://arxiv.org/abs/1910.07467) *hypothesizes*, and calls the quality comparable: better in some tests, worse in others. Its Transformer took 6.9% less time; in one fused kernel both read and write equally much ([14](14_cuda_timing.ipynb)). ([06](06_rms_norm.ipynb))
 
 </details>
 """
@@ -1290,7 +1290,7 @@ r"""
 r"""
 <details><summary>E41：对还是错？</summary>
 
-**半对**。除数也变了：RMS² = σ² + μ²。[论文](https://arxiv.org/abs/1910.07467)只是**猜想**，对效果的说法是“相当”，有的测试更好，有的更差。论文里的 Transformer 省了 6.9% 的时间；融合成一个核函数之后，两者读写的数据一样多（[12](14_cuda_timing.ipynb)）。（[06](06_rms_norm.ipynb)）
+**半对**。除数也变了：RMS² = σ² + μ²。[论文](https://arxiv.org/abs/1910.07467)只是**猜想**，对效果的说法是“相当”，有的测试更好，有的更差。论文里的 Transformer 省了 6.9% 的时间；融合成一个核函数之后，两者读写的数据一样多（[14](14_cuda_timing.ipynb)）。（[06](06_rms_norm.ipynb)）
 
 </details>
 """
@@ -1793,7 +1793,7 @@ print([name for name, _ in torchs.named_children()])
 r"""
 <details><summary>E53: true or false?</summary>
 
-**False.** Below these three headings there is nothing, and attention, without which there is no Transformer, occurs in none of the five notes, nor do residual connections and masks. Above, a layer with all its parts, equal to PyTorch's. ([11](12_transformer_layers.ipynb))
+**False.** Below these three headings there is nothing, and attention, without which there is no Transformer, occurs in none of the five notes, nor do residual connections and masks. Above, a layer with all its parts, equal to PyTorch's. ([12](12_transformer_layers.ipynb))
 
 </details>
 """
@@ -1802,7 +1802,7 @@ r"""
 r"""
 <details><summary>E53：对还是错？</summary>
 
-**错**。这三个标题下面什么也没有；而没有注意力就没有 Transformer，五篇笔记却一个字也没提，残差连接和掩码也没有。上面是各部分齐全的一层，与 PyTorch 的结果相同。（[11](12_transformer_layers.ipynb)）
+**错**。这三个标题下面什么也没有；而没有注意力就没有 Transformer，五篇笔记却一个字也没提，残差连接和掩码也没有。上面是各部分齐全的一层，与 PyTorch 的结果相同。（[12](12_transformer_layers.ipynb)）
 
 </details>
 """
