@@ -11,9 +11,14 @@ from authoring.lint.links import find_wrong_numbers
 from authoring.lint.markdown import Prose, read_prose
 from authoring.lint.typography import find_faults
 from authoring.project import Project
+from authoring.source import read_lesson
+from blocklab_course.lessons.catalog import LESSONS
 
 ROOT = Path(__file__).parents[2]
 PAGES = ["CONTRIBUTING.md", "README.md", "README.zh-CN.md", "TEACHERS.md", "TEACHERS.zh-CN.md"]
+TEACHERS = PAGES[-2:]
+NAMES = {f"{lesson.number:02}": lesson.name for lesson in LESSONS}  # by number
+LISTED = r"(?:[Ll]essons? |第 )((?:\d\d(?:, | and | or | to | 和 | 或 | 到 |、)?)+)"  # lessons 01 to 04, 第 02、03 课
 PLACEHOLDER = re.compile(r"NN|\bname\b|NAME|^notebooks/(blocks/|predictions)")  # the last two: students' work
 DEFINED_IN = {  # what CONTRIBUTING says to look for → a pattern found in that file
     "lib/blocklab/moving_average.py": r"^def ema_step\(",
@@ -75,6 +80,46 @@ def test_links_lead_to_files_and_headings(page):
 @pytest.mark.parametrize("page", PAGES)
 def test_links_name_the_number_of_their_lesson(page):
     assert [*find_wrong_numbers(read(page))] == []
+
+
+def opening_of(number: str) -> str:
+    return read_lesson(Project(ROOT), NAMES[number]).cells[0].en
+
+
+def builds_on(number: str) -> set[str]:
+    """The earlier lessons that the lesson names in its opening, and those whose functions it loads."""
+    named = re.findall(r"\d\d", " ".join(re.findall(LISTED, opening_of(number))))
+    calls = re.findall(r"load_or_reference\(([^)]*)\)", read(f"notebooks/source/{NAMES[number]}.py"))
+    loaded = re.findall(r'"(\w+)"', " ".join(calls))
+    saved_in = {name: f"{lesson.number:02}" for lesson in LESSONS for name in lesson.saves}
+    return {other for other in [*named, *(saved_in[name] for name in loaded)] if other < number}
+
+
+@pytest.mark.parametrize("page", TEACHERS)
+def test_plan_teaches_no_lesson_before_the_lessons_that_it_builds_on(page):
+    lectures = re.findall(r"^\| \d [^|]+\|([^|]+)\|([^|]+)\|[^|]+\|$", read(page), re.MULTILINE)
+    assert len(lectures) == 5
+    order = []
+    for lessons, at_home in lectures:
+        minutes = dict(re.findall(r"(\d\d) ?[(（](\d\d)[)）]", lessons))
+        assert minutes == {number: re.search(r"about (\d+) minutes", opening_of(number))[1] for number in minutes}
+        assert sum(map(int, minutes.values())) <= 90
+        order += minutes
+        order += [number for number in re.findall(r"\d\d", at_home) if number not in order]
+    assert sorted([*order, "14"]) == [*NAMES]  # the page says for whom lesson 14 is
+    assert builds_on("09") == {"08"}
+    assert builds_on("12") >= {"10", "11"}
+    too_early = {number: builds_on(number) - {*order[:place]} for place, number in enumerate(order)}
+    assert {number: missing for number, missing in too_early.items() if missing} == {}
+
+
+@pytest.mark.parametrize("page", TEACHERS)
+def test_lessons_that_teachers_read_of_exist(page):
+    listed = re.findall(r"\d\d", " ".join(re.findall(LISTED, read(page))))
+    assert len(listed) > 10
+    assert {*listed} <= NAMES.keys()
+    rows = re.findall(r"^\| ((?:\d\d(?:, |、)?)+) \| \d", read(page), re.MULTILINE)  # of the table of memory
+    assert sorted(number for row in rows for number in re.findall(r"\d\d", row)) == [*NAMES]
 
 
 @pytest.mark.parametrize("path", DEFINED_IN)
