@@ -23,6 +23,8 @@ _KERNELS = {
 }
 _MODULE_OF = {name: module for module, names in _KERNELS.items() for name in names.split()}
 
+__all__ = [*_MODULE_OF]
+
 
 def __getattr__(name: str) -> object:
     if name in _MODULE_OF:

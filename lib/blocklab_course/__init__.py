@@ -16,10 +16,14 @@ _MODULE_OF = {
     "progress_bar": "_progress_bar",
 }
 
-__all__ = ["begin", "catch", "check", "checked_or_reference", "load_or_reference", "plug_in", "progress_bar"]
+__all__ = ["begin", *_MODULE_OF]
 
 
 def __getattr__(name: str) -> object:
     if name in _MODULE_OF:
         return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(globals().keys() | _MODULE_OF.keys())

@@ -8,6 +8,7 @@ from importlib import import_module
 import pytest
 
 import blocklab
+import blocklab_course
 
 MODULES = [
     "normalization",
@@ -46,13 +47,23 @@ def test_every_public_name_is_exported(module):
     assert names
     for name in names:
         assert getattr(blocklab, name) is getattr(import_module(f"blocklab.{module}"), name)
-        assert name in dir(blocklab)
+        assert name in blocklab.__all__
 
 
 def test_import_of_an_unknown_name_fails():
     with pytest.raises(ImportError, match="no_such_norm"):
         from blocklab import no_such_norm  # noqa: F401
     assert not hasattr(blocklab, "ema_step")
+
+
+@pytest.mark.parametrize("package", [blocklab, blocklab_course])
+def test_star_import_brings_every_public_name(package):
+    names = {}
+    exec(f"from {package.__name__} import *", names)
+    assert names.keys() - {"__builtins__"} == set(package.__all__)
+    assert {name: getattr(package, name) for name in package.__all__}.items() <= names.items()
+    assert set(package.__all__) <= set(dir(package))
+    assert len(package.__all__) == len(set(package.__all__))
 
 
 def loaded(program):
@@ -64,7 +75,8 @@ def test_import_loads_no_kernel():
     assert not {"torch", "numpy", "blocklab.normalization"} & set(loaded("import blocklab"))
 
 
-def test_import_of_one_kernel_loads_neither_triton_nor_matplotlib():
-    there = set(loaded("from blocklab import rms_norm"))
+@pytest.mark.parametrize("names", ["rms_norm", "*"])
+def test_import_of_kernels_loads_neither_triton_nor_matplotlib(names):
+    there = set(loaded(f"from blocklab import {names}; rms_norm"))
     assert "blocklab.normalization" in there
     assert not {"triton", "matplotlib", "ipywidgets", "blocklab.fused", "blocklab_course.lessons"} & there
