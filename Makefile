@@ -16,6 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE # the tests start hundreds of processes, which 
 RUN := .venv/bin/python -m
 PYTEST := pytest -q --durations=10 $(if $(filter true,$(value CI)),--fail-on-skip)
 NBVAL := $(PYTEST) --nbval --nbval-current-env tests/notebooks
+PLAIN_NBVAL := pytest -q --nbval # as anybody types it, without the settings in tests/notebooks
 # The tests that need neither a browser, nor an installed wheel, nor Triton's interpreter.
 UNIT := tests $(addprefix --ignore=tests/,browser front_ends fused_interpreted single wheel)
 CORE := tests/kernels tests/checks tests/panel
@@ -71,6 +72,7 @@ test-fused: # a process of its own: Triton chooses its interpreter when a kernel
 
 test-notebooks: # in English with fallback panels; `colab` runs the same code in Chinese with live panels
 	$(RUN) $(NBVAL) notebooks/en --plain-panels en -m "not slow"
+	$(RUN) $(PLAIN_NBVAL) notebooks/en/five_notes.ipynb notebooks/zh/09_swiglu_width.ipynb
 
 test-browser:
 	$(RUN) $(PYTEST) $(BROWSER) -m "not exhaustive"
@@ -86,6 +88,7 @@ test-exhaustive: dev-environment ## slow tests that rarely fail, which `make tes
 	$(RUN) $(PYTEST) $(UNIT) -n 2 --dist worksteal -m exhaustive
 	$(RUN) $(PYTEST) $(BROWSER) -n 2 --dist loadgroup -m exhaustive
 	$(RUN) $(NBVAL) notebooks/en notebooks/zh -n 2 --dist loadfile
+	$(RUN) $(PLAIN_NBVAL) notebooks/en notebooks/zh -n 2 --dist loadfile
 
 test-all: test test-exhaustive ## both of these
 
