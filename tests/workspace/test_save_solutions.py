@@ -19,7 +19,6 @@ from blocklab_course.workspace.solutions import OLD_VERSIONS
 LIBRARY = Path(check.__code__.co_filename).parents[2]
 SWISH = """
 import torch
-
 import torch.nn.functional as F
 def my_swish(x, beta=1.0):
     return x * torch.sigmoid(beta * x)
@@ -27,7 +26,6 @@ def my_swish(x, beta=1.0):
 SAVED = """# Your own swish, as check accepted it (Blocklab 0.1). 你写的 swish，check 已通过。
 
 import torch
-
 
 
 def my_swish(x, beta=1.0):
