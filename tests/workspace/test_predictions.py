@@ -10,6 +10,7 @@ from blocklab_course import begin
 from blocklab_course.lessons.catalog import LESSONS
 from blocklab_course.lessons.norm_axes import poke_one_number
 from blocklab_course.panel.prediction import SKIPPED, set_listener
+from blocklab_course.workspace import predictions as module
 from blocklab_course.workspace.folder import PREDICTIONS_FILE
 from blocklab_course.workspace.predictions import count_predictions, record
 
@@ -110,9 +111,28 @@ def test_judges_answer_even_if_it_cannot_be_saved(mine, begun, monkeypatch):
         raise PermissionError
 
     begun("en")
-    monkeypatch.setattr(Path, "open", refused)  # root may write to read-only folders
+    monkeypatch.setattr(module, "append", refused)  # root may write to read-only folders
     shown = poke_one_number.panel()
     shown.answer(2)
     assert shown.prediction.choice == 2
     assert not (mine / PREDICTIONS_FILE).exists()
     assert count_predictions() == (0, 0)
+
+
+def test_counts_and_notes_predictions_in_a_long_file(mine):
+    made_up = (GOOD.replace("clocks", f"panel {number}") for number in range(2_000))
+    (mine / PREDICTIONS_FILE).write_text("\n".join(made_up) + "\n", "utf-8")
+    record(CONTOURS, "either one", False)
+    assert (mine / PREDICTIONS_FILE).stat().st_size > 150_000
+    assert count_predictions() == (2_001, 2_000)
+
+
+@pytest.mark.parametrize("content", [None, GOOD])
+def test_does_not_follow_a_link(mine, tmp_path, content):
+    target = tmp_path / "target"
+    if content:
+        target.write_text(content, "utf-8")
+    (mine / PREDICTIONS_FILE).symlink_to(target)
+    record(CONTOURS, "either one", False)
+    assert count_predictions() == (0, 0)
+    assert (target.read_text("utf-8") if target.exists() else None) == content

@@ -1,6 +1,5 @@
 """Collect a learner's progress from their folder, without running or writing anything."""
 
-import os
 import random
 import re
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from blocklab_course.gradebook.notebooks import code_cells, is_notebook, links_t
 from blocklab_course.gradebook.students import join_names
 from blocklab_course.i18n import LANGUAGES, Text, get_language
 from blocklab_course.lessons.catalog import EXERCISES, LESSONS, SAVED_EXERCISES, Lesson
-from blocklab_course.workspace.files import LINK, SPECIAL, Unreadable, why_not_opened
+from blocklab_course.workspace.files import LINK, Unreadable, read_at_most, why_not_opened
 from blocklab_course.workspace.folder import PREDICTIONS_FILE
 from blocklab_course.workspace.predictions import count_predictions
 from blocklab_course.workspace.solutions import display_path, read_code, solution_file_in
@@ -126,10 +125,9 @@ def _add_grades(attempts: dict[str, Attempts], grades: Grades) -> None:
 def _unreadable_predictions(file: Path, folder: Path) -> dict[str, str]:
     """Why the predictions cannot be read, if they cannot."""
     try:
-        if os.path.lexists(file) and not file.is_file():
-            raise Unreadable(SPECIAL)
-        if file.exists():
-            file.open("rb").close()
+        read_at_most(file, 1)
+    except FileNotFoundError:
+        return {}
     except (Unreadable, OSError) as error:
         return {file.relative_to(folder.parent).as_posix(): why_not_opened(error)}
     return {}

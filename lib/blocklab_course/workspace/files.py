@@ -1,8 +1,10 @@
-"""Safe reads of untrusted files; atomic writes."""
+"""Safe reads of untrusted files; writes that follow no link and leave no half of a file."""
 
 import errno
 import os
+import shutil
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from blocklab_course.i18n import Text
@@ -22,9 +24,6 @@ class Unreadable(Exception):
 
 def read_regular_file(path: Path, max_bytes: int) -> bytes:
     """Read a regular file. Raises OSError, and Unreadable if it is another kind, empty or too large."""
-    mode = path.lstat().st_mode
-    if not stat.S_ISREG(mode):
-        raise Unreadable(LINK if stat.S_ISLNK(mode) else FOLDER if stat.S_ISDIR(mode) else SPECIAL)
     data = read_at_most(path, max_bytes + 1)
     if not data:
         raise Unreadable(EMPTY)
@@ -38,14 +37,33 @@ def read_at_most(path: Path, max_bytes: int) -> bytes:
 
     Raises Unreadable or OSError, also if another program replaces the file meanwhile.
     """
+    _expect_regular(path.lstat())
     with open(path, "rb", opener=_open_safely) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Unreadable(SPECIAL)
+        _expect_regular(os.fstat(file.fileno()))
         return file.read(max_bytes)
 
 
+def append(path: Path, data: bytes) -> None:
+    """Append to a regular file or create one, in a single write, so that two programs do not mix their lines.
+
+    Raises Unreadable or OSError.
+    """
+    if os.path.lexists(path):
+        _expect_regular(path.lstat())
+    with open(path, "ab", buffering=0, opener=_open_safely) as file:
+        _expect_regular(os.fstat(file.fileno()))
+        file.write(data)
+
+
+def _expect_regular(status: os.stat_result) -> None:
+    mode = status.st_mode
+    if not stat.S_ISREG(mode):
+        raise Unreadable(LINK if stat.S_ISLNK(mode) else FOLDER if stat.S_ISDIR(mode) else SPECIAL)
+
+
 def _open_safely(path: Path, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))  # Windows has neither
+    safe = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)  # Windows has neither
+    return os.open(path, flags | safe, 0o666)
 
 
 def why_not_opened(error: Unreadable | OSError) -> str:
@@ -59,13 +77,35 @@ def why_not_opened(error: Unreadable | OSError) -> str:
 
 def atomic_write(path: Path, data: bytes, backups: int = 0) -> None:
     """Write a file atomically. `backups` earlier versions are kept beside it, the latest as NAME.1."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = _part_of(path)
     try:
-        part.write_bytes(data)
-        for number in range(backups, 0, -1):
-            earlier = path.with_name(f"{path.name}.{number - 1}") if number > 1 else path
-            if os.path.lexists(earlier):
-                earlier.replace(path.with_name(f"{path.name}.{number}"))
+        with part.open("xb") as file:
+            file.write(data)
+        if backups and os.path.lexists(path):
+            _back_up(path, backups)
         part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _part_of(path: Path) -> Path:
+    """A new name beside a file, for content that replaces it later."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)  # left by a program that was killed, or a link
+    return part
+
+
+def _back_up(path: Path, count: int) -> None:
+    """Copy a file to NAME.1, so that it stays in place meanwhile, after moving NAME.1 to NAME.2 and so on."""
+    versions = [path.with_name(f"{path.name}.{number}") for number in range(1, count + 1)]
+    for older, newer in zip(versions[:0:-1], versions[-2::-1], strict=True):
+        with suppress(FileNotFoundError):  # there are fewer versions, or another program moves them too
+            newer.replace(older)
+    part = _part_of(versions[0])
+    try:
+        shutil.copyfile(path, part, follow_symlinks=False)
+        part.replace(versions[0])
+    except OSError:  # a folder, or a file without read permission
+        path.replace(versions[0])
     finally:
         part.unlink(missing_ok=True)

@@ -4,8 +4,10 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+from .files import Unreadable, append, read_at_most
 from .folder import PREDICTIONS_FILE, workspace_folder
 
+MAX_BYTES = 10_000_000  # a thousand times the predictions of all lessons
 LESSONS_PACKAGE = "blocklab_course.lessons."
 
 
@@ -20,7 +22,7 @@ def record(picture: str, chose: str | None, right: bool | None) -> None:
     if folder is None or not picture.startswith(LESSONS_PACKAGE):
         return
     lesson, _, panel = picture.removeprefix(LESSONS_PACKAGE).partition(".")
-    with suppress(OSError):
+    with suppress(OSError, Unreadable):
         if (lesson, panel) not in _read_answers(folder / PREDICTIONS_FILE):
             folder.mkdir(exist_ok=True)
             _append(folder / PREDICTIONS_FILE, {"lesson": lesson, "panel": panel, "chose": chose, "right": right})
@@ -51,14 +53,12 @@ def _read_answers(file: Path) -> dict[tuple[str, str], bool | None]:
 def _read_text(file: Path) -> str:
     """The text of a file, empty if it cannot be read."""
     try:
-        return file.read_bytes().decode("utf-8", "replace") if file.is_file() else ""
-    except OSError:
+        return read_at_most(file, MAX_BYTES).decode("utf-8", "replace")
+    except (OSError, Unreadable):
         return ""
 
 
 def _append(file: Path, entry: dict) -> None:
     """Add a line, on a line of its own even if the last one is incomplete."""
     incomplete = _read_text(file)[-1:] not in ("", "\n")
-    line = "\n" * incomplete + json.dumps(entry, ensure_ascii=False) + "\n"
-    with file.open("ab", buffering=0) as opened:  # one write, so that two kernels do not mix their lines
-        opened.write(line.encode())
+    append(file, ("\n" * incomplete + json.dumps(entry, ensure_ascii=False) + "\n").encode())
