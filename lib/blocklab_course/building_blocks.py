@@ -1,13 +1,9 @@
 """Saved solutions as functions, with the references in place of missing ones, for lessons that build on them."""
 
-import inspect
 from collections.abc import Callable
 from types import SimpleNamespace
 
-from blocklab_course.checks.exercise import Exercise
 from blocklab_course.i18n import Text, join_words
-from blocklab_course.model_swap.adapters import adapt
-from blocklab_course.model_swap.errors import SwapError
 
 from .lessons.catalog import EXERCISES
 from .workspace.solutions import load
@@ -15,13 +11,13 @@ from .workspace.solutions import load
 LESSON_LABEL = Text(en="{name} (lesson {number})", zh="{name}（第 {number} 课）")
 YOURS = Text(en="yours: {names}", zh="用你写的：{names}")
 NONE = Text(en="none yet", zh="还没有")
-OURS = Text(en="ours, where none of yours is kept: {names}", zh="没有保存过的，用我们的：{names}")
+OURS = Text(en="ours: {names}", zh="用我们的：{names}")
 
 
 def load_or_reference(*names: str, lessons: bool = False) -> SimpleNamespace:
-    """Load the saved solutions of these exercises, or the reference if none is saved, and print which is which.
+    """Load the saved solutions of these exercises, or else the references, and print which is which.
 
-    lessons: print the lesson of each exercise without a saved solution.
+    lessons: print the lesson of each exercise whose reference is used.
     """
     saved = load_functions(*names)
     missing = [name for name in names if not saved[name]]
@@ -38,24 +34,4 @@ def lesson_label(name: str) -> str:
 
 def load_functions(*names: str) -> dict[str, Callable | None]:
     """Load the saved solutions of these exercises; None if none is saved."""
-    return {name: _load_function(name) for name in names}
-
-
-def _load_function(name: str) -> Callable | None:
-    solution = load(name)
-    try:
-        return solution and as_function(EXERCISES[name], solution)
-    except SwapError:  # a class with constructor arguments that we do not know
-        return None
-
-
-def as_function(exercise: Exercise, solution: object) -> Callable:
-    """Wrap a solution (a function or a Module class) as a function with its exercise's parameters. Raises SwapError."""
-    call, signature = adapt(exercise, solution), inspect.Signature(exercise.parameters)
-
-    def function(*args: object, **kwargs: object) -> object:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return call(bound.arguments)
-
-    return function
+    return {name: load(name) for name in names}

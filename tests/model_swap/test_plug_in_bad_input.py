@@ -47,17 +47,28 @@ class Broken(nn.BatchNorm2d):
 
 
 REFUSED = {  # block, candidate: the id, and the beginning of the message
-    "other parameters": ("rms_norm", lambda x, weight: x, "signature", "The network calls `rms_norm(x, normalized_sh"),
+    "other parameters": (
+        "rms_norm",
+        lambda x, weight: x,
+        "signature",
+        "It is called as `rms_norm(x, normalized_shape, w",
+    ),
     "a number": ("rms_norm", 3, "wrong-kind", "Submit a function; got `int`."),
-    "a class": ("rotary_embedding", nn.Linear, "class-not-instance", "`Linear` is a class; expected a function."),
+    "a class": ("rotary_embedding", dict, "wrong-kind", "Submit a function; got `type`."),
+    "a Module's class": (
+        "rotary_embedding",
+        nn.Linear,
+        "not-made",
+        "The layer is created anew, in the size that is nee",
+    ),
     "a Module of other matrices": ("swiglu", nn.Linear(2, 2), "state-dict-keys", "The weights do not load into your l"),
     "not made for one size": (
         "batch_norm",
         TwoSizes(3, 4),
         "not-made",
-        "The network creates your layer in its own size",
+        "The layer is created anew, in the size that is needed, but `TwoSizes(32)` raises TypeError: ",
     ),
-    "other names": ("batch_norm", OtherNames, "module-attributes", "The network's weights do not fit into your Mod"),
+    "other names": ("batch_norm", OtherNames, "module-attributes", "Trained weights do not fit into this Module."),
     "a Module that raises": ("batch_norm", Broken(3), "raises", "Your function stops with KeyError: 'mean'"),
     "nothing returned": ("rms_norm", lambda x, *rest: [].append(x), "no-return", "Your function returns nothing. Is a"),
     "a number returned": ("rms_norm", lambda x, *rest: 3, "wrong-type", "You returned `int`; expected a tensor."),

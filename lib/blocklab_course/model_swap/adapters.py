@@ -1,5 +1,6 @@
 """Turn a learner's function or Module into a function of its exercise's named arguments."""
 
+import inspect
 from collections.abc import Callable
 from functools import cache, partial
 
@@ -18,47 +19,95 @@ from .errors import from_cannot_compare, swap_error
 Call = Callable[[dict[str, object]], object]
 
 
-def adapt(exercise: Exercise, candidate: object) -> Call:
-    """Return the block as a function of named arguments. A norm may be a Module or its class: each size gets its own.
+def as_function(exercise: Exercise, candidate: object) -> Callable:
+    """Return a function or Module as a function with its exercise's parameters. Raises SwapError as `adapt` does."""
+    call, signature = adapt(exercise, candidate), inspect.Signature(exercise.parameters)
 
-    Raises SwapError for any other kind of object, and for a function with other parameters.
+    def function(*args: object, **kwargs: object) -> object:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return call(bound.arguments)
+
+    return function
+
+
+def adapt(exercise: Exercise, candidate: object) -> Call:
+    """Return the block as a function of named arguments.
+
+    Of a Module's class, and of a norm's, the function creates a Module for each size. Raises SwapError for any other
+    kind of object, and for a function with other parameters.
     """
     cls = candidate if issubclass(type(candidate), type) else type(candidate)
+    is_module = issubclass(cls, nn.Module)
+    if is_module and (cls is candidate or exercise.module is attributes_as_arguments):
+        return partial(_call_new_module, exercise, cache(partial(_create, cls)))
     try:
-        if exercise.module is attributes_as_arguments and issubclass(cls, nn.Module):
-            return partial(_call_norm, exercise, cache(partial(_create, cls)))
         call = as_callable(exercise, candidate)
     except CannotCompare as error:
         raise from_cannot_compare(error) from None
-    return partial(_call_with_matrices, candidate) if exercise.module and issubclass(cls, nn.Module) else call
+    except Exception as error:  # reading an attribute of the candidate may run its code
+        raise swap_error("raises", error=f"{type_name(error)}: {error_message(error)}") from None
+    return partial(_call_module, exercise, candidate) if is_module else call
 
 
-def _create(cls: type[nn.Module], size: int) -> nn.Module:
+def _create(cls: type[nn.Module], *sizes: object) -> nn.Module:
     try:
-        return cls(size)
+        return cls(*sizes)
     except Interrupted:
         raise
     except BaseException as error:
-        message = f"{type_name(error)}: {error_message(error)}"
-        raise swap_error("not-made", called=f"{class_name(cls)}({size})", error=message) from None
+        called = f"{class_name(cls)}({', '.join(map(str, sizes))})"
+        raise swap_error("not-made", called=called, error=f"{type_name(error)}: {error_message(error)}") from None
 
 
-def _call_norm(exercise: Exercise, create: Callable[[int], nn.Module], arguments: dict[str, object]) -> object:
-    """Call a norm Module with the arguments as its weights, statistics and settings."""
-    x = arguments["x"]
-    module = create(x.shape[1] if "running_mean" in arguments else x.shape[-1])
+def _call_new_module(exercise: Exercise, create: Callable, arguments: dict[str, object]) -> object:
+    """Call a Module that is created for these arguments, in the first of the usual ways that works."""
+    errors = []
+    for sizes in _possible_sizes(arguments):
+        try:
+            return _call_module(exercise, create(*sizes), arguments)
+        except Exception as error:
+            errors.append(error)
+    raise next((error for error in errors if getattr(error, "id", None) != "not-made"), errors[0])
+
+
+def _possible_sizes(arguments: dict[str, object]) -> list[tuple]:
+    """What the constructor of a Module for these arguments may take: norms an int or a tuple, as torch's do."""
+    match arguments:
+        case {"normalized_shape": [size]}:
+            return [(size,), ((size,),)]
+        case {"normalized_shape": shape}:
+            return [(tuple(shape),)]
+        case {"x": x, "num_groups": groups}:
+            return [(groups, x.shape[1])]
+        case {"x": x, "running_mean": _}:
+            return [(x.shape[1],)]
+        case {"x": x, "weight": _}:
+            return [(x.shape[-1],), ((x.shape[-1],),)]
+        case {"w1": matrix}:
+            return [(matrix.shape[1], matrix.shape[0]), ()]
+        case {"src": src}:
+            return [(src.shape[-1], 2, 12)]  # the heads and hidden units of the exercise
+    return [()]
+
+
+def _call_module(exercise: Exercise, module: nn.Module, arguments: dict[str, object]) -> object:
+    """Call a Module with the arguments as its weights, statistics and settings. Raises SwapError if they do not fit."""
     try:
-        return attributes_as_arguments(module, exercise, arguments)
+        if "w1" in arguments:
+            return _call_with_matrices(module, arguments)
+        if exercise.module:
+            return exercise.module(module, exercise, arguments)
     except UnsupportedModule:
         raise swap_error("module-attributes", wanted=exercise.signature) from None
+    except CannotCompare as error:
+        raise from_cannot_compare(error) from None
+    return module(*arguments.values())
 
 
 def _call_with_matrices(module: nn.Module, arguments: dict[str, object]) -> object:
     """Call a Module with these matrices as the weights of its Linear layers, whatever their size."""
     weights = {f"{name}.weight": matrix for name, matrix in arguments.items() if name != "x"}
     if module.state_dict().keys() != weights.keys():
-        try:
-            load_weights(module, weights)
-        except CannotCompare as error:
-            raise from_cannot_compare(error) from None
+        load_weights(module, weights)  # raises CannotCompare
     return functional_call(module, weights, arguments["x"])

@@ -12,21 +12,17 @@ SWAP_MESSAGES = {  # they take precedence over those of the checks
         zh="这里没有哪个网络用到名为 `{name}` 的函数。可用的名字：{names}。",
     ),
     "signature": Text(
-        en="The network calls `{wanted}`, but your function is `{got}`: its arguments do not match.",
-        zh="网络按 `{wanted}` 调用，而你的函数是 `{got}`，参数对不上。",
-    ),
-    "class-not-instance": Text(
-        en="`{got}` is a class; expected a function.",
-        zh="`{got}` 是类，这里要的是函数。",
+        en="It is called as `{wanted}`, but your function is `{got}`: its arguments do not match.",
+        zh="这里按 `{wanted}` 调用，而你的函数是 `{got}`，参数对不上。",
     ),
     "module-attributes": Text(
-        en="The network's weights do not fit into your Module. It replaces `{wanted}`: its parameters, buffers and "
-        "settings must have these names, and there must be no others.",
-        zh="网络里的数放不进你的模块。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，也不能多出别的。",
+        en="Trained weights do not fit into this Module. It replaces `{wanted}`: its parameters, buffers and settings "
+        "must have these names, and there must be no others.",
+        zh="训练好的数放不进这个模块。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，也不能多出别的。",
     ),
     "not-made": Text(
-        en="The network creates your layer in its own size, but `{called}` raises {error}",
-        zh="网络要按自己的大小创建这一层，但运行 `{called}` 时报错：{error}",
+        en="The layer is created anew, in the size that is needed, but `{called}` raises {error}",
+        zh="这一层要按所需的大小重新创建，但运行 `{called}` 时报错：{error}",
     ),
     "interrupted": Text(
         en="Stopped after {seconds:.0f} s: with your block the network had not finished. Look for a loop that never "

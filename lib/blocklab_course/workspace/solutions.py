@@ -1,28 +1,28 @@
 """Save the solutions that `check` accepts to the learner's folder, and load them in later lessons."""
 
 import errno
-import io
 import os
 import re
 import warnings
 from collections.abc import Callable
-from contextlib import redirect_stdout
-from copy import copy
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import CodeType
 
-from torch import nn
-
 import blocklab
-from blocklab_course.checks.engine import PATIENCE, check_against
-from blocklab_course.checks.exercise import Exercise
+from blocklab_course.checks.case import Case
+from blocklab_course.checks.engine import PATIENCE
+from blocklab_course.checks.exercise import Exercise, expected_outcome
 from blocklab_course.checks.isolation import isolated
+from blocklab_course.checks.modules import resize_cases
+from blocklab_course.checks.outcome import Outcome, first_difference, run
 from blocklab_course.checks.safe_repr import error_message, type_name
 from blocklab_course.checks.timeout import Interrupted, TimeLimit
-from blocklab_course.checks.verdict import reset_failures
 from blocklab_course.i18n import Text, join_words
-from blocklab_course.lessons.catalog import SAVED_EXERCISES
+from blocklab_course.lessons.catalog import EXERCISES, SAVED_EXERCISES
+from blocklab_course.model_swap.adapters import as_function
+from blocklab_course.model_swap.errors import SwapError, swap_error
 
 from .files import Unreadable, atomic_write, read_regular_file, why_not_opened
 from .folder import SOLUTIONS_FOLDER, on_colab, workspace_folder
@@ -40,6 +40,11 @@ SAVED_AGAIN = Text(
     zh="已保存为 `{file}`，后面的课可以运行它；原来的那份改名为 `{file}.1`。",
 )
 NOT_SAVED = Text(en="It passed, but was not saved: {why}.", zh="通过了，但没有保存：{why}。")
+NOT_USABLE = Text(
+    en="It passed, but was not saved, because later lessons could not use it. {why}",
+    zh="通过了，但没有保存，因为后面的课用不了它。{why}",
+)
+AS_FUNCTION = Text(en="As a function `{wanted}` it could be saved.", zh="如果写成函数 `{wanted}`，就可以保存。")
 TO_DRIVE = Text(
     en="Colab deletes it when this session ends. This line copies it to your Drive: `{line}` In the next lesson, this "
     "one brings it back: `{back}`",
@@ -52,7 +57,6 @@ DRIVE_LINE = (
 )
 TO_DRIVE_LINE = DRIVE_LINE.format('"my", "/content/drive/MyDrive/my"')
 FROM_DRIVE_LINE = DRIVE_LINE.format('"/content/drive/MyDrive/my", "my"')
-FAILS_ALONE = Text(en="without the rest of the notebook it does not pass", zh="离开这个笔记本里的其他代码，它就通不过")
 NO_SOURCE = Text(en="its source code could not be read ({error})", zh="取不到它的源代码（{error}）")
 TOO_LONG = Text(en="it is longer than {most} bytes", zh="它超过 {most} 字节")
 NOT_WRITTEN = Text(en="cannot write `{file}`, {why}", zh="无法写入 `{file}`，{why}")
@@ -75,7 +79,8 @@ ANOTHER_VERSION = Text(
     zh="它由 Blocklab {theirs} 保存，现在是 {ours}，请再运行一次那个练习",
 )
 ENDLESS = Text(en="it takes too long to run", zh="它一直没有运行完")
-RAISES = Text(en="running it raises {error}", zh="运行时报错：{error}")
+RAISES = Text(en="run alone, it raises {error}", zh="单独运行时报错：{error}")
+OTHER_RESULT = Text(en="run alone, it gives another result", zh="单独运行时，结果不一样")
 NOT_DEFINED = Text(en="it does not define `{name}`", zh="里面没有定义 `{name}`")
 
 
@@ -108,6 +113,9 @@ def save(exercise: Exercise, candidate: object) -> tuple[str, ...]:
         replaced = _save(exercise, candidate, file)
     except (CannotBeSaved, Unreadable) as reason:
         return (NOT_SAVED.format(why=reason),)
+    except SwapError as error:
+        advice = () if exercise.only_module else (AS_FUNCTION.format(wanted=exercise.signature),)
+        return (NOT_USABLE.format(why=error.messages[0]), *advice)
     except OSError as error:
         why = REASONS.get(error.errno) or error.strerror or type_name(error)
         return (NOT_SAVED.format(why=NOT_WRITTEN.format(file=display_path(file), why=why)),)
@@ -118,37 +126,68 @@ def save(exercise: Exercise, candidate: object) -> tuple[str, ...]:
 
 
 def _save(exercise: Exercise, candidate: object, file: Path) -> bool:
-    """Write the solution, unless the file already contains it. Returns whether another version was there."""
+    """Write the solution, and return whether another version was there."""
     text = HEADING.format(name=exercise.name, version=VERSION) + standalone_source(exercise.name, candidate)
     data = text.encode("utf-8")
     if len(data) > MAX_BYTES:
         raise CannotBeSaved(TOO_LONG.format(most=MAX_BYTES))
-    if file.is_file() and file.read_bytes() == data:
-        return False
-    _check_alone(exercise, candidate, execute(compile_source(text, file), exercise.name))
+    _expect_right(exercise, candidate, execute(compile_source(text, file), exercise))
     file.parent.mkdir(parents=True, exist_ok=True)
     replaced = os.path.lexists(file)
-    atomic_write(file, data, backups=OLD_VERSIONS)
+    with suppress(OSError, Unreadable):
+        replaced = read_regular_file(file, MAX_BYTES) != data
+    atomic_write(file, data, backups=OLD_VERSIONS if replaced else 0)
     return replaced
 
 
-def _check_alone(exercise: Exercise, candidate: object, solution: object) -> None:
-    """Raise CannotBeSaved unless `solution`, defined by the source code alone, passes.
+def _expect_right(exercise: Exercise, candidate: object, solution: Callable) -> None:
+    """Run a saved solution as later lessons will: on an input with all arguments, of the size of the candidate.
 
-    For a Module, `solution` is its class: a copy of the module gets this class and keeps its weights.
+    Raises Unreadable, or SwapError if it cannot be called like this.
     """
-    if isinstance(candidate, nn.Module):
-        twin = copy(candidate)
-        twin.__class__, solution = solution, twin
-    with redirect_stdout(io.StringIO()):  # what it prints was shown by the first check
-        passed = check_against(exercise, solution).passed
-    if not passed:
-        reset_failures(exercise.name)
-        raise CannotBeSaved(FAILS_ALONE)
+    most = _count_given(exercise.fullest)
+    fitted = resize_cases(exercise, candidate)
+    cases = [case for case in _fullest_first(fitted) if _count_given(case) == most]
+    if not cases:
+        raise swap_error("module-attributes", wanted=exercise.signature)
+    _expect_one(
+        cases,
+        solution,
+        lambda case, got: first_difference(got, expected_outcome(fitted, (), case), case.tolerance) is None,
+    )
+
+
+def _fullest_first(exercise: Exercise) -> list[Case]:
+    cases = (case for case in exercise.all_cases if case.advice is None)
+    return sorted(cases, key=lambda case: case is not exercise.fullest)
+
+
+def _count_given(case: Case) -> int:
+    return sum(x is not None for x in case.arguments.values())
+
+
+def _expect_one(cases: list[Case], solution: Callable, good: Callable[[Case, Outcome], bool]) -> None:
+    """Run a solution until an outcome is good: a Module may be for inputs of some ranks only.
+
+    Otherwise raises Unreadable or SwapError about the first outcome.
+    """
+    outcomes = []
+    try:
+        with isolated(), TimeLimit(PATIENCE) as limit:
+            for case in cases:
+                outcomes.append(limit.call(partial(run, lambda arguments: solution(*arguments.values()), case)))
+                if good(case, outcomes[-1]):
+                    return
+    except Interrupted:
+        raise Unreadable(ENDLESS) from None
+    error = outcomes[0].error
+    if isinstance(error, SwapError):
+        raise error
+    raise Unreadable(RAISES.format(error=f"{type_name(error)}: {outcomes[0].message}") if error else OTHER_RESULT)
 
 
 def load(name: str) -> Callable | None:
-    """The saved solution of an exercise: a function, or the class of a Module.
+    """The saved solution of an exercise, as a function with the exercise's parameters.
 
     Returns None if nothing is saved, or if the file cannot be used; then one printed line says why.
 
@@ -160,12 +199,17 @@ def load(name: str) -> Callable | None:
     if file is None:
         return None
     try:
-        return execute(read_code(file), name)
+        solution = execute(read_code(file), EXERCISES[name])
+        _expect_one(_fullest_first(EXERCISES[name]), solution, lambda _case, got: got.error is None)
+        return solution
     except FileNotFoundError:
         return None
     except (Unreadable, OSError) as error:
-        print(NOT_LOADED.format(file=display_path(file), why=why_not_opened(error)))
-        return None
+        why = why_not_opened(error)
+    except SwapError as error:
+        why = error.messages[0].rstrip(".。")
+    print(NOT_LOADED.format(file=display_path(file), why=why))
+    return None
 
 
 def read_code(file: Path) -> CodeType:
@@ -192,9 +236,12 @@ def compile_source(text: str, file: Path) -> CodeType:
         raise Unreadable(NOT_PYTHON.format(line=1, why=error)) from None
 
 
-def execute(code: CodeType, name: str) -> Callable:
-    """Run the code of a solution in a new namespace and return what it defines. Raises Unreadable."""
-    namespace = {"__name__": name}
+def execute(code: CodeType, exercise: Exercise) -> Callable:
+    """Run the code of a solution in a new namespace and return what it defines, as a function.
+
+    Raises Unreadable, or SwapError if later lessons could not call it.
+    """
+    namespace = {"__name__": exercise.name}
     try:
         with isolated(), TimeLimit(PATIENCE) as limit:
             limit.call(partial(exec, code, namespace))
@@ -202,6 +249,6 @@ def execute(code: CodeType, name: str) -> Callable:
         raise Unreadable(ENDLESS) from None
     except BaseException as error:
         raise Unreadable(RAISES.format(error=f"{type_name(error)}: {error_message(error)}")) from None
-    if not callable(namespace.get(name)):
-        raise Unreadable(NOT_DEFINED.format(name=name))
-    return namespace[name]
+    if not callable(namespace.get(exercise.name)):
+        raise Unreadable(NOT_DEFINED.format(name=exercise.name))
+    return as_function(exercise, namespace[exercise.name])
