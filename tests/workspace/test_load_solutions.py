@@ -60,8 +60,8 @@ DAMAGED = {  # the content of swish.py, and part of the message
         "run alone, it raises TypeError: unsupported",
     ),
     "a hostile object": (
-        b"class Odd:\n    def __getattr__(self, name): raise ValueError(3)\n    def __call__(self): pass\nswish = Odd()",
-        "Your function stops with ValueError: 3",
+        b"class Odd:\n    def __getattr__(self, name): 1 / 0\n    def __call__(self): pass\nswish = Odd()",
+        "Your function stops with ZeroDivisionError: division by zero",
     ),
 }
 

@@ -114,6 +114,14 @@ def test_keeps_earlier_versions(mine, notebook):
     assert [text.split("* ")[-1].split()[0] for text in texts] == first[: -OLD_VERSIONS - 2 : -1]
 
 
+def test_saved_file_can_be_read_again(mine, notebook):
+    check("swish", notebook(SWISH)["my_swish"])
+    (mine / "blocks" / "swish.py").chmod(0)
+    assert check("swish", notebook(SWISH)["my_swish"]).messages[-1].startswith("Kept as")
+    assert (mine / "blocks" / "swish.py").stat().st_mode & 0o600 == 0o600
+    assert files(mine) == ["blocks/swish.py"]
+
+
 def test_shows_printed_output_once(mine, notebook, capsys):
     check("swish", notebook(SWISH.replace("return", "print('here')\n    return"))["my_swish"])
     assert capsys.readouterr().out == "here\n"

@@ -1,7 +1,11 @@
 """A learner's function becomes a file that runs alone, or an error says why it cannot."""
 
+import sys
+
 import pytest
 import torch
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from blocklab_course.workspace.source_code import CannotBeSaved, standalone_source
 
@@ -58,6 +62,12 @@ WRITTEN = {  # a cell that defines `mine`, and the file that defines it as `bloc
     "a lambda on two lines": (
         "mine = (lambda x: x +\n        x)",
         "block = (\n    lambda x: x +\n        x\n)\n",
+    ),
+    "inside a function, with lines that are not indented": (
+        'def make():\n    def inner(x):\n        """Twice.\n\nNot indented.\n        """\n'
+        '        text = f"""a\n    {x}"""\n        return x * len(text[0] * 2)\n    return inner\nmine = make()',
+        'def inner(x):\n    """Twice.\n\nNot indented.\n        """\n'
+        '    text = f"""a\n    {x}"""\n    return x * len(text[0] * 2)\n\n\nblock = inner\n',
     ),
     "inside a function": (
         "def make(power):\n    def inner(x):\n        return x**power\n    return inner\nmine = make(3)",
@@ -122,10 +132,6 @@ REFUSED = {  # the code of a cell, and part of the reason
     "an undefined name": ("def mine(x): return x if abs(2) else lost(x)", "it uses `lost`, which is not defined"),
     "no source": ("exec('def mine(x): return 2 * x')", "the source of `block` cannot be found"),
     "two lambdas in a line": ("mine, other = lambda x: x, lambda x: 2 * x", "the source of `block` cannot be found"),
-    "a class without methods": (
-        "class Settings: eps = 1\ndef mine(x): return x + Settings.eps",
-        "the source of `Settings` cannot be found",
-    ),
     "a helper with the name of the exercise": (
         "def block(x): return 3 * x\ndef mine(x): return block(x)",
         "two different things named `block`",
@@ -148,3 +154,66 @@ def test_copies_functions_of_a_file_beside_the_notebook(mine, notebook, monkeypa
     assert standalone_source("block", names["mine"]).startswith("def triple(x):\n    return 3 * x\n")
     with pytest.raises(CannotBeSaved, match="`beside`, a `module`"):
         standalone_source("block", notebook("def whole(x): return beside.triple(x)")["whole"])
+
+
+@pytest.fixture
+def ipython(mine, monkeypatch):  # noqa: ARG001
+    """A function that runs a cell in IPython, as a notebook does, and returns the names there."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # IPython replaces it
+    shell = InteractiveShell.instance(config=Config(HistoryManager={"hist_file": ":memory:"}))
+
+    def run(cell):
+        shell.run_cell(cell, store_history=True)
+        return shell.user_ns
+
+    run("import torch\nfrom torch import nn\nfrom enum import Enum\nfrom typing import NamedTuple")
+    run("from collections import namedtuple\nfrom dataclasses import dataclass")
+    yield run
+    InteractiveShell.clear_instance()
+
+
+CELLS = {  # cells, the last of which defines `mine`, a function that triples
+    "a cell magic": ["%%time\n\ndef mine(x):\n    return 3 * x"],
+    "two cell magics": ["\n%%capture\n%%time\ndef mine(x):\n    return 3 * x"],
+    "a line magic too": ["%%time\n%precision 3\nmine = lambda x: 3 * x"],
+    "a cell that was edited": ["%%time\ndef mine(x):\n    return 2 * x", "%%time\ndef mine(x):\n    return 3 * x"],
+    "a class under a cell magic": [
+        "%%time\nclass Times:\n    def __call__(self, x): return 3 * x",
+        "def mine(x): return Times()(x)",
+    ],
+    "a dataclass": ["@dataclass\nclass Settings:\n    factor: int = 3", "def mine(x): return Settings().factor * x"],
+    "a dataclass before a cell that did not run": [
+        "@dataclass\nclass Settings:\n    factor: int = 3",
+        "  if 1:\n x\n  y\n\t z",
+        "def mine(x): return Settings().factor * x",
+    ],
+    "a dataclass with a method": [
+        "@dataclass(frozen=True)\nclass Settings:\n    factor: int = 1\n    def three(self): return 3 * self.factor",
+        "def mine(x): return Settings().three() * x",
+    ],
+    "an instance of a dataclass": [
+        "@dataclass\nclass Settings:\n    factor: int\n    dtype: torch.dtype",
+        "settings = Settings(3, torch.float32)",
+        "def mine(x): return settings.factor * x.to(settings.dtype)",
+    ],
+    "an enumeration": [
+        "class Mode(Enum):\n    TWICE = 2\n    THRICE = 3",
+        "mode = Mode.THRICE",
+        "def mine(x): return mode.value * x if mode is Mode.THRICE else x",
+    ],
+    "a named tuple": ["class Pair(NamedTuple):\n    a: int\n    b: int = 2", "def mine(x): return sum(Pair(1)) * x"],
+    "a named tuple made by a call": [
+        "Pair = namedtuple('Pair', 'a b')\npair = Pair(1, 2)",
+        "def mine(x): return sum(pair) * x if isinstance(pair, Pair) else x",
+    ],
+    "a class without methods": ["class Settings: factor = 3", "def mine(x): return Settings.factor * x"],
+}
+
+
+@pytest.mark.parametrize("cells", CELLS.values(), ids=CELLS)
+def test_source_is_found_in_the_cells_of_ipython(ipython, cells):
+    for cell in cells:
+        names = ipython(cell)
+    alone = {"__name__": "alone"}
+    exec(standalone_source("block", names["mine"]), alone)
+    assert alone["block"](torch.tensor([1.0, 2.0])).tolist() == [3, 6]

@@ -6,8 +6,9 @@ import dis
 import inspect
 import linecache
 import sys
-import textwrap
+from collections.abc import Iterator
 from contextlib import suppress
+from enum import Enum
 from types import CodeType, FunctionType, ModuleType
 
 import torch
@@ -24,7 +25,10 @@ NO_FUNCTION = Text(
     en="only functions and your own Modules can be saved, and this is a `{kind}`",
     zh="只能保存函数，或者你自己写的模块，而这是 `{kind}`",
 )
-NO_SOURCE = Text(en="the source of `{name}` cannot be found", zh="找不到 `{name}` 的源代码")
+NO_SOURCE = Text(
+    en="the source of `{name}` cannot be found: write it in a cell with `def` or `class`, and run that cell again",
+    zh="找不到 `{name}` 的源代码：请在单元格里用 `def` 或 `class` 来写，再运行一次那个单元格",
+)
 MISSING = Text(en="it uses `{name}`, which is not defined", zh="它要用到 `{name}`，而这个名字没有定义")
 NO_CONSTANT = Text(
     en="it uses `{name}`, a `{kind}`, which cannot be written to a file",
@@ -51,7 +55,7 @@ def standalone_source(name: str, candidate: object) -> str:
     if not isinstance(definition, type | FunctionType):
         raise CannotBeSaved(NO_FUNCTION.format(kind=type_name(candidate)))
     file = _SourceFile()
-    file.define(name, definition)
+    file.define(name, definition, {})
     return file.text()
 
 
@@ -69,16 +73,21 @@ class _SourceFile:
         head = filter(None, ("\n".join(imports), "\n".join(self._constants)))
         return "\n\n\n".join(filter(None, ("\n\n".join(head), *self._definitions))) + "\n"
 
-    def define(self, name: str, value: type | FunctionType) -> None:
-        """Add a function or class of the learner under a name, after everything that it uses."""
-        function = _function_in(value)
-        node, source = _find_definition(name, value, function)
-        own_name = name if isinstance(node, ast.Lambda) else node.name
+    def define(self, name: str, value: type | FunctionType, scope: dict[str, object]) -> None:
+        """Add a function or class of the learner under a name, after everything that it uses.
+
+        scope: the names where it is used. A class without methods does not say what its own are.
+        """
+        functions = _functions_in(value)
+        node, source = _find_definition(name, value, [function.__code__ for function in functions])
+        own_name = getattr(node, "name", name)  # a lambda and a class made by a call have none
         if self._is_new(own_name, value):
             text = _assign(name, node, source) if isinstance(node, ast.Lambda) else _lines_of(node, source)
-            scope = function.__globals__ | _closure_variables(function)
-            for used in sorted(_global_names(compile(text, "<solution>", "exec", dont_inherit=True))):
-                self._provide(used, scope)
+            if isinstance(value, type) and value.__module__ in sys.modules:
+                scope = scope | vars(sys.modules[value.__module__])
+            for function in functions:
+                scope = scope | function.__globals__ | _closure_variables(function)
+            self._provide_all(text, scope)
             self._definitions.append(text)
         if own_name != name and self._is_new(name, value):
             self._definitions.append(f"{name} = {own_name}")
@@ -90,6 +99,13 @@ class _SourceFile:
             raise CannotBeSaved(SAME_NAME.format(name=name))
         self._values[name] = value
         return not known
+
+    def _provide_all(self, text: str, scope: dict[str, object]) -> set[str]:
+        """Add what gives the global names in a text their values. Returns these names, without Python's own."""
+        used = _global_names(compile(text, "<solution>", "exec", dont_inherit=True))
+        for name in sorted(used):
+            self._provide(name, scope)
+        return used & scope.keys()
 
     def _provide(self, name: str, scope: dict[str, object]) -> None:
         """Add the import, constant or definition that gives a name its value."""
@@ -105,22 +121,24 @@ class _SourceFile:
             if self._is_new(name, value):
                 self._imports.add("from {} import {}".format(*origin) + f" as {name}" * (origin[1] != name))
         elif isinstance(value, type) or isinstance(inspect.unwrap(value), FunctionType):
-            self.define(name, value)
+            self.define(name, value, scope)
         elif self._is_new(name, value):
-            self._constants.append(f"{name} = {self._literal(name, value)}")
+            scope = {"torch": torch} | scope  # in the names of dtypes
+            text = _expression(name, value, scope)
+            used = self._provide_all(text, scope)
+            modules = all(isinstance(scope[each], ModuleType) for each in used)
+            (self._constants if modules else self._definitions).append(f"{name} = {text}")
 
-    def _literal(self, name: str, value: object) -> str:
-        """A constant as source code. Raises CannotBeSaved for any other value."""
-        if isinstance(value, torch.dtype):
-            self._imports.add("import torch")
-            return str(value)
-        if isinstance(value, float) and value - value != 0:  # infinite or NaN
-            return f'float("{value}")'
-        with suppress(Exception):  # the learner's own class may have a __repr__ or __eq__ that raises
-            text = repr(value)
-            if len(text) <= MAX_LENGTH and ast.literal_eval(text) == value:
-                return text
-        raise CannotBeSaved(NO_CONSTANT.format(name=name, kind=type_name(value)))
+
+def _expression(name: str, value: object, scope: dict[str, object]) -> str:
+    """A constant as source code, also an instance of a dataclass. Raises CannotBeSaved for any other value."""
+    if isinstance(value, float) and value - value != 0:  # infinite or NaN
+        return f'float("{value}")'
+    with suppress(Exception):  # the learner's own class may have a __repr__ or __eq__ that raises
+        text = f"{type(value).__name__}.{value.name}" if isinstance(value, Enum) else repr(value)
+        if len(text) <= MAX_LENGTH and eval(text, dict(scope)) == value:
+            return text
+    raise CannotBeSaved(NO_CONSTANT.format(name=name, kind=type_name(value)))
 
 
 # Imports
@@ -155,47 +173,81 @@ def _import_module(name: str, module: ModuleType) -> str:
 # Definitions
 
 
-def _function_in(value: type | FunctionType) -> FunctionType | None:
-    """The function whose code object says where a function or class is defined: for a class, one of its methods."""
-    if not isinstance(value, type):
-        return inspect.unwrap(value)
-    members = (inspect.unwrap(member) for member in vars(value).values() if callable(member))
-    methods = (member for member in members if isinstance(member, FunctionType))
-    return next((method for method in methods if method.__qualname__.startswith(f"{value.__qualname__}.")), None)
+def _functions_in(value: type | FunctionType) -> list[FunctionType]:
+    """A function without its decorators, or the methods of a class."""
+    members = [member for member in vars(value).values() if callable(member)] if isinstance(value, type) else [value]
+    functions = [function for function in map(inspect.unwrap, members) if isinstance(function, FunctionType)]
+    if isinstance(value, type):
+        return [method for method in functions if method.__qualname__.startswith(f"{value.__qualname__}.")]
+    return functions
 
 
-def _find_definition(name: str, value: type | FunctionType, function: FunctionType | None) -> tuple[ast.AST, str]:
+def _find_definition(name: str, value: type | FunctionType, codes: list[CodeType]) -> tuple[ast.AST, str]:
     """The syntax tree of a function or class, and the source of its cell or file. Raises CannotBeSaved.
 
     `inspect.getsource` would not do: it finds no class of a notebook, and whole lines for a lambda.
     """
-    code = getattr(function, "__code__", None)
-    if isinstance(code, CodeType):
-        linecache.checkcache(code.co_filename)
-        source = "".join(linecache.getlines(code.co_filename, function.__globals__))
-        found = [node for node in ast.walk(ast.parse(source)) if _defines(node, value, code)]
-        if len(found) == 1:
-            return found[0], source
+    for source in _sources(value, codes):
+        with suppress(SyntaxError, ValueError):
+            found = [node for node in ast.walk(ast.parse(source)) if _defines(node, name, value, codes)]
+            if len(found) > 1:
+                found = [
+                    node for node in found if any(node.lineno <= c.co_firstlineno <= node.end_lineno for c in codes)
+                ]
+            if len(found) == 1:
+                return found[0], source
     raise CannotBeSaved(NO_SOURCE.format(name=name))
 
 
-def _defines(node: ast.AST, value: type | FunctionType, code: CodeType) -> bool:
-    """Whether a node defines a class with the code of one of its methods, or a function with this code."""
+def _sources(value: type | FunctionType, codes: list[CodeType]) -> Iterator[str]:
+    """The texts that may define a function or class: its cell or file, then all cells, the latest first."""
+    files = [code.co_filename for code in codes]
+    if isinstance(value, type):  # the methods of a dataclass have no file
+        files.append(getattr(sys.modules.get(value.__module__), "__file__", None) or "")
+    for file in dict.fromkeys(files):
+        linecache.checkcache(file)
+        yield "".join(linecache.getlines(file))
+    yield from _cells()
+
+
+def _cells() -> Iterator[str]:
+    """The cells of a notebook as Python runs them, the latest first, without magics such as %%time in the first line.
+
+    Under these magics IPython does not say which cell a function is from.
+    """
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    for cell in reversed(shell.history_manager.input_hist_raw if shell else []):
+        while cell.lstrip().startswith("%%"):
+            cell = cell.lstrip().partition("\n")[2]
+        with suppress(SyntaxError):  # a cell that did not run
+            yield shell.transform_cell(cell)
+
+
+def _defines(node: ast.AST, name: str, value: type | FunctionType, codes: list[CodeType]) -> bool:
+    """Whether a node defines a class of this name, or a function with this code."""
     if isinstance(value, type):
-        named = isinstance(node, ast.ClassDef) and node.name == value.__name__
-        return named and node.lineno <= code.co_firstlineno <= node.end_lineno
+        if isinstance(node, ast.Assign):  # a named tuple
+            return isinstance(node.value, ast.Call) and [ast.unparse(target) for target in node.targets] == [name]
+        return isinstance(node, ast.ClassDef) and node.name == value.__name__
+    places = {(code.co_name, code.co_firstlineno) for code in codes}
     if isinstance(node, ast.Lambda):
-        return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno
-    return isinstance(node, ast.FunctionDef) and (node.name, _first_line(node)) == (code.co_name, code.co_firstlineno)
+        return ("<lambda>", node.lineno) in places
+    return isinstance(node, ast.FunctionDef) and (node.name, _first_line(node)) in places
 
 
-def _first_line(node: ast.FunctionDef | ast.ClassDef) -> int:
-    return min(part.lineno for part in (node, *node.decorator_list))
+def _first_line(node: ast.FunctionDef | ast.ClassDef | ast.Assign) -> int:
+    return min(part.lineno for part in (node, *getattr(node, "decorator_list", ())))
 
 
-def _lines_of(node: ast.FunctionDef | ast.ClassDef, source: str) -> str:
-    lines = source.split("\n")[_first_line(node) - 1 : node.end_lineno]
-    return textwrap.dedent("\n".join(lines)).rstrip()
+def _lines_of(node: ast.FunctionDef | ast.ClassDef | ast.Assign, source: str) -> str:
+    """The lines of a node without its indentation. Lines that begin inside a string stay as they are."""
+    strings = (part for part in ast.walk(node) if isinstance(part, ast.Constant | ast.JoinedStr))
+    inside = {line for part in strings for line in range(part.lineno + 1, part.end_lineno + 1)}
+    first, lines = _first_line(node), source.split("\n")
+    return "\n".join(
+        line if number in inside else line.removeprefix(lines[first - 1][: node.col_offset])
+        for number, line in enumerate(lines[first - 1 : node.end_lineno], first)
+    ).rstrip()
 
 
 def _assign(name: str, node: ast.Lambda, source: str) -> str:
