@@ -55,7 +55,7 @@ def test_right_block_gives_right_answer(block, written, plug_into):
     assert (got.network, got.places, got.stopped) == (SMALL[block], PLACES.get(block, 4), None)
     assert got.yours.lines() == got.right.lines()
     assert got.messages[0] == messages.SAME.en
-    assert str(got).count("with yours: ") == str(got).count("with the right one: ") == len(got.labels)
+    assert str(got).count(f"with {got.name}: ") == str(got).count("with the right one: ") == len(got.labels)
 
 
 @pytest.mark.usefixtures("smollm2")
@@ -162,7 +162,7 @@ def test_wrong_block_in_smollm2(block, mistake, plug_into):
     got = plug_into("SmolLM2", block, wrong_block(block, mistake))
     assert_close_answer(got.yours, answer)
     assert got.messages == tuple(getattr(messages, name).en for name in names)
-    assert f"with yours: {networks.truncate_line(answer.text)}\n" in str(got)
+    assert f"with {got.name}: {networks.truncate_line(answer.text)}\n" in str(got)
 
 
 @pytest.mark.parametrize(
@@ -217,37 +217,39 @@ def test_answer_is_truncated_and_escaped(text, shown):
 
 
 def test_result_in_both_languages_and_as_html(plug_into):
-    candidate = wrong_block("layer_norm", "weight-ignored")
-    assert str(plug_into("MiniLM", "layer_norm", candidate)) == (
-        "MiniLM with your layer_norm in 13 places\n"
+    def weight_ignored(x, normalized_shape, _weight, bias, eps):
+        return F.layer_norm(x, normalized_shape, None, bias, eps)
+
+    assert str(plug_into("MiniLM", "layer_norm", weight_ignored)) == (
+        "MiniLM with weight_ignored as its layer_norm, in 13 places\n"
         "\n"
         "  nearest in meaning to “He is playing the guitar.”\n"
-        "    with yours: He is playing chess.\n"
+        "    with weight_ignored: He is playing chess.\n"
         "    with the right one: Someone makes music.\n"
         "\n"
         "  cosine: He is playing chess.\n"
-        "    with yours: 0.86\n"
+        "    with weight_ignored: 0.86\n"
         "    with the right one: 0.36\n"
         "\n"
         "  cosine: Someone makes music.\n"
-        "    with yours: 0.80\n"
+        "    with weight_ignored: 0.80\n"
         "    with the right one: 0.60\n"
         "\n"
         "  cosine: He is reading the news.\n"
-        "    with yours: 0.81\n"
+        "    with weight_ignored: 0.81\n"
         "    with the right one: 0.21\n"
         "\n"
         "  cosine: It will rain tomorrow.\n"
-        "    with yours: 0.67\n"
+        "    with weight_ignored: 0.67\n"
         "    with the right one: 0.02\n"
         "\n"
         "No weight has changed. One other function in its place made another sentence the nearest."
     )
     with use_language("zh"):
-        got = plug_into("MiniLM", "layer_norm", candidate)
+        got = plug_into("MiniLM", "layer_norm", weight_ignored)
         shown = got._repr_mimebundle_()
     assert shown["text/plain"].splitlines()[3:5] == [
-        "    你的：He is playing chess.（他在下棋。）",
+        "    weight_ignored：He is playing chess.（他在下棋。）",
         "    正确的：Someone makes music.（有人在奏乐。）",
     ]
     assert shown["text/html"].count("<tr>") == 6
@@ -285,7 +287,7 @@ def test_unwritten_block_shows_right_answer(candidate, plug_into):
     assert got.right.loss == pytest.approx(3.81, abs=0.006)
     assert got.headline == "glassllm with the right rms_norm"
     assert got.notes[-1] == messages.NOT_WRITTEN.en
-    assert "yours:" not in str(got)
+    assert str(got).count(" with the right one: ") == len(got.labels) == 1
     assert got.html().count("<td") == 2
 
 
@@ -341,6 +343,19 @@ def test_global_state_is_restored(plug_into, capsys):
     assert torch.is_grad_enabled()
     assert capsys.readouterr().out == "at work\n"
     assert plug_into("glassllm", "rms_norm", F.rms_norm).yours.loss == pytest.approx(got.right.loss)
+
+
+NAMED = {
+    "a lambda": (lambda x, *_others: x, "<lambda>"),
+    "a Module": (nn.RMSNorm(4), "RMSNorm"),
+}
+
+
+@pytest.mark.parametrize(("candidate", "name"), NAMED.values(), ids=NAMED)
+def test_result_says_what_was_plugged_in(candidate, name, plug_into):
+    assert plug_into("glassllm", "rms_norm", candidate).headline.startswith(
+        f"glassllm with {name} as its rms_norm, in "
+    )
 
 
 def test_plug_in_by_name(capsys):

@@ -79,14 +79,14 @@ REFUSED = {  # block, candidate: the id, and the beginning of the message
         "wrong-dtype",
         "The dtype is wrong: you r",
     ),
-    "NaN": ("rms_norm", lambda x, *rest: x * torch.nan, "nan", "Your block returns NaN or infinity"),
+    "NaN": ("rms_norm", lambda x, *rest: x * torch.nan, "nan", "The block returns NaN or infinity"),
     "too large": (
         "rms_norm",
         lambda x, *rest: 1e30 * x,
         "overflow",
-        "With your block the numbers grow from layer",
+        "With this block the numbers grow from layer",
     ),
-    "too large a loss": ("rms_norm", lambda x, *rest: x / 1e-30, "overflow", "With your block the numbers grow fro"),
+    "too large a loss": ("rms_norm", lambda x, *rest: x / 1e-30, "overflow", "With this block the numbers grow fro"),
     "an exit": ("rms_norm", lambda x, *rest: sys.exit(1), "raises", "Your function stops with SystemExit: 1"),
 }
 

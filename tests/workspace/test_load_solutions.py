@@ -49,7 +49,7 @@ DAMAGED = {  # the content of swish.py, and part of the message
     "endless loop": (b"while True: pass", "it takes too long to run"),
     "another name": (b"def swiss(x): return x", "it does not define `swish`"),
     "no function": (b"swish = 3", "it does not define `swish`"),
-    "another signature": (b"def swish(x): return x", "It is called as `swish(x, beta=1.0)`, but your function is `sw"),
+    "another signature": (b"def swish(x): return x", "It is called as `swish(x, beta=1.0)`, but the function is `swis"),
     "another class": (b"swish = dict", "got `type`"),
     "a Module to create with arguments": (
         b"from torch import nn\nclass swish(nn.Module):\n    def __init__(self, b): super().__init__()",

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import TypeVar
 
@@ -9,6 +10,7 @@ import torch
 
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.isolation import CapturedOutput, isolated
+from blocklab_course.checks.safe_repr import truncate, type_name
 from blocklab_course.checks.timeout import Interrupted, TimeLimit
 from blocklab_course.pretrained.free_memory import TooLittleMemory, free_memory, shortage_message
 
@@ -21,6 +23,7 @@ from .patch import patch
 from .result import SwapResult
 
 UNWRITTEN = "not-written-yet"
+MAX_NAME = 40  # characters
 PATIENCE = 30.0  # seconds; with the right block a network takes 4
 
 T = TypeVar("T")
@@ -57,7 +60,14 @@ def _swap(exercise: Exercise, candidate: object, patience: float, free: float, o
     same = [messages.SAME] if yours.lines() == network.right.lines() else []
     comments = tuple(map(str, [*same, *yours.compare(network.right)]))
     about = exercise.name, network.name, places, network.labels, tuple(notes)
-    return SwapResult(*about, yours, network.right, messages=comments)
+    return SwapResult(*about, yours, network.right, messages=comments, name=_name_of(candidate))
+
+
+def _name_of(candidate: object) -> str:
+    """The name of a function or class, or of what else is called like one."""
+    with suppress(Exception):  # the candidate's own code may run here
+        return truncate(str.__str__(candidate.__name__), MAX_NAME)
+    return truncate(type_name(candidate), MAX_NAME)
 
 
 def _none_if_unwritten(step: Callable[[], T]) -> T | None:

@@ -12,8 +12,8 @@ SWAP_MESSAGES = {  # they take precedence over those of the checks
         zh="这里没有哪个网络用到名为 `{name}` 的函数。可用的名字：{names}。",
     ),
     "signature": Text(
-        en="It is called as `{wanted}`, but your function is `{got}`: its arguments do not match.",
-        zh="这里按 `{wanted}` 调用，而你的函数是 `{got}`，参数对不上。",
+        en="It is called as `{wanted}`, but the function is `{got}`: its arguments do not match.",
+        zh="这里按 `{wanted}` 调用，而这个函数是 `{got}`，参数对不上。",
     ),
     "module-attributes": Text(
         en="Trained weights do not fit into this Module. It replaces `{wanted}`: its parameters, buffers and settings "
@@ -25,32 +25,35 @@ SWAP_MESSAGES = {  # they take precedence over those of the checks
         zh="这一层要按所需的大小重新创建，但运行 `{called}` 时报错：{error}",
     ),
     "interrupted": Text(
-        en="Stopped after {seconds:.0f} s: with your block the network had not finished. Look for a loop that never "
+        en="Stopped after {seconds:.0f} s: with this block the network had not finished. Look for a loop that never "
         "ends, or one over single numbers.",
-        zh="{seconds:.0f} 秒后中止：换上你的函数，网络还没有运行完。请检查有没有停不下来的循环，或者逐个数处理的循环。",
+        zh="{seconds:.0f} 秒后中止：换上这个函数，网络还没有运行完。请检查有没有停不下来的循环，或者逐个数处理的循环。",
     ),
     "stopped": Text(
         en="You stopped it after {seconds:.0f} s, before the network had finished.",
         zh="运行了 {seconds:.0f} 秒，网络还没有算完，你按了停止。",
     ),
     "nan": Text(
-        en="Your block returns NaN or infinity, so the rest of the network has no numbers to work with. Look for a "
+        en="The block returns NaN or infinity, so the rest of the network has no numbers to work with. Look for a "
         "division by zero, the root of a negative number, or a softmax of nothing but -inf.",
-        zh="你的函数给出了 NaN 或无穷大，后面的网络就没有数可用了。"
+        zh="这个函数给出了 NaN 或无穷大，后面的网络就没有数可用了。"
         "请检查有没有除以零、对负数开方，或者全是 -inf 的 softmax。",
     ),
     "overflow": Text(
-        en="With your block the numbers grow from layer to layer until they overflow.",
-        zh="换上你的函数，数一层比一层大，最后成了无穷大。",
+        en="With this block the numbers grow from layer to layer until they overflow.",
+        zh="换上这个函数，数一层比一层大，最后成了无穷大。",
     ),
 }
 UNNAMED = Text(en="one without its name", zh="没有名字的")
 NOTHING = Text(en="nothing", zh="空的")
 THESE = Text(en="{names}", zh=" {names}")
 
-TITLE = Text(en="{network} with your {block} in {places} places", zh="{network}，有 {places} 处换上了你的 {block}")
+TITLE = Text(
+    en="{network} with {name} as its {block}, in {places} places",
+    zh="{network}，有 {places} 处的 {block} 换成了 {name}",
+)
 TITLE_RIGHT = Text(en="{network} with the right {block}", zh="{network}，用的是正确的 {block}")
-YOURS = Text(en="with yours", zh="你的")
+WITH = Text(en="with {name}", zh="{name}")
 RIGHT = Text(en="with the right one", zh="正确的")
 LINE = Text(en="{name}: {shown}", zh="{name}：{shown}")
 NOT_WRITTEN = Text(
@@ -60,7 +63,7 @@ NOT_WRITTEN = Text(
 SAME = Text(
     en="Here it comes to the same. That proves nothing: some mistakes are too small to be seen in this way. `check` "
     "sees them.",
-    zh="在这里，两者的结果一样。但这不能证明你的就对：有些错误太小，这样看不出来，`check` 才看得出来。",
+    zh="在这里，两者的结果一样。但这不能证明它就对：有些错误太小，这样看不出来，`check` 才看得出来。",
 )
 
 LESSON_CONTINUES = Text(en="The rest of the lesson works without it.", zh="不装也不影响后面的内容。")
@@ -90,13 +93,13 @@ HIGHER = Text(
     zh="损失变大了：下一个词元更出乎网络的意料。",
 )
 LOWER = Text(
-    en="The loss has fallen on this one text. That does not make your block better: the weights were trained with the "
+    en="The loss has fallen on this one text. That does not make this block better: the weights were trained with the "
     "other one.",
-    zh="在这一段文字上，损失变小了。但你的函数并不因此更好：权重是与另一个函数一起学成的。",
+    zh="在这一段文字上，损失变小了。但这个函数并不因此更好：权重是与另一个函数一起学成的。",
 )
 LEAKS_FUTURE = Text(
-    en="With your block the network looks ahead: what it expects after a token depends on the tokens that come later.",
-    zh="换上你的函数，网络会看到后面：它在一个词元处的输出，受后面的词元影响。",
+    en="With this block the network looks ahead: what it expects after a token depends on the tokens that come later.",
+    zh="换上这个函数，网络会看到后面：它在一个词元处的输出，受后面的词元影响。",
 )
 LEAKS_AND_GAINS = Text(
     en="So the loss falls: the token that is to be predicted stands there to be read off. When the network writes, "
@@ -142,6 +145,6 @@ ANOTHER_PROBABILITY = Text(
     zh="认出的东西一样，概率却不同：这样的差别让画面模糊一些，但还不足以改变结果。",
 )
 ONLY_EVAL = Text(
-    en="(The network is in `eval()`: what your layer does in training is not seen here.)",
-    zh="（网络处于 `eval()`：训练时你的层怎么做，这里看不到。）",
+    en="(The network is in `eval()`: what this layer does in training is not seen here.)",
+    zh="（网络处于 `eval()`：这一层在训练时怎么做，这里看不到。）",
 )
