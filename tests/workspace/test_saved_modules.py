@@ -90,14 +90,14 @@ SAVED = {  # an exercise, and a cell that defines `mine`
         "attention",
         """
 class Attention(nn.Module):
-    def __init__(self, dropout=0.0):
+    def __init__(self, dropout=0.1):
         super().__init__()
         self.dropout = nn.Dropout(dropout)
     def forward(self, query, key, value, mask=None):
         scores = query @ key.mT / math.sqrt(query.size(-1))
         if mask is not None: scores = scores.masked_fill(~mask, -torch.inf)
         return self.dropout(scores.softmax(-1).nan_to_num()) @ value
-mine = Attention()
+mine = Attention(0)
 """,
     ),
     "pre_norm": (
@@ -126,6 +126,7 @@ def test_saved_module_runs_as_function(notebook, exercise, cell):
     verdict = check(exercise, notebook(SET_UP + cell)["mine"])
     assert verdict.passed, str(verdict)
     assert verdict.messages[-1] == f"Kept as `my/blocks/{exercise}.py`, for later lessons to run."
+    assert load(exercise)
 
 
 def test_saved_norm_is_created_in_every_size_with_the_given_weight(notebook, capsys):
@@ -139,8 +140,22 @@ def test_saved_norm_is_created_in_every_size_with_the_given_weight(notebook, cap
 def test_saved_swiglu_takes_matrices_of_any_size(notebook):
     check("swiglu", notebook(SET_UP + SAVED["swiglu of one size"][1])["mine"])
     matrices = torch.randn(7, 5), torch.randn(5, 7), torch.randn(7, 5)
-    x = torch.randn(3, 5)
+    x, state = torch.randn(3, 5), torch.get_rng_state()
     torch.testing.assert_close(load("swiglu")(x, *matrices), EXERCISES["swiglu"].reference(x, *matrices))
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_says_why_older_file_is_not_used(mine, capsys):
+    (mine / "blocks").mkdir()
+    cell = norm(more="", result="F.rms_norm(x, self.weight.shape, self.weight)")
+    (mine / "blocks" / "rms_norm.py").write_text(f"{SET_UP}{cell}rms_norm = Norm\n", "utf-8")
+    assert load_or_reference("rms_norm").rms_norm is EXERCISES["rms_norm"].reference
+    why, *others = capsys.readouterr().out.splitlines()
+    assert why.startswith(
+        "my/blocks/rms_norm.py: Trained weights do not fit into this Module. It replaces `rms_norm(x, "
+    )
+    assert why.endswith(", and there must be no others; continuing without it")
+    assert others == ["yours: none yet", "ours: rms_norm"]
 
 
 NOT_SAVED = {  # an exercise, a cell, and part of the reason

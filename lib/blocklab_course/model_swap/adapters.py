@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable
 from functools import cache, partial
 
+import torch
 from torch import nn
 from torch.func import functional_call
 
@@ -14,7 +15,7 @@ from blocklab_course.checks.safe_repr import class_name, error_message, type_nam
 from blocklab_course.checks.submission import as_callable
 from blocklab_course.checks.timeout import Interrupted
 
-from .errors import from_cannot_compare, swap_error
+from .errors import SwapError, from_cannot_compare, swap_error
 
 Call = Callable[[dict[str, object]], object]
 
@@ -51,13 +52,26 @@ def adapt(exercise: Exercise, candidate: object) -> Call:
 
 
 def _create(cls: type[nn.Module], *sizes: object) -> nn.Module:
+    """Create a Module in eval mode, as trained networks are, without taking random numbers from the lesson."""
     try:
-        return cls(*sizes)
+        with torch.random.fork_rng(devices=[]):
+            return cls(*sizes).eval()
     except Interrupted:
         raise
     except BaseException as error:
         called = f"{class_name(cls)}({', '.join(map(str, sizes))})"
         raise swap_error("not-made", called=called, error=f"{type_name(error)}: {error_message(error)}") from None
+
+
+def create_module(cls: type[nn.Module], arguments: dict[str, object]) -> nn.Module:
+    """Create a Module for these arguments. Raises SwapError if it cannot be created in any of the usual ways."""
+    errors = []
+    for sizes in _possible_sizes(arguments):
+        try:
+            return _create(cls, *sizes)
+        except SwapError as error:
+            errors.append(error)
+    raise errors[0]
 
 
 def _call_new_module(exercise: Exercise, create: Callable, arguments: dict[str, object]) -> object:

@@ -6,26 +6,19 @@ import re
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from types import CodeType
 
 import blocklab
-from blocklab_course.checks.case import Case
-from blocklab_course.checks.engine import PATIENCE
-from blocklab_course.checks.exercise import Exercise, expected_outcome
-from blocklab_course.checks.isolation import isolated
-from blocklab_course.checks.modules import resize_cases
-from blocklab_course.checks.outcome import Outcome, first_difference, run
+from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.safe_repr import error_message, type_name
-from blocklab_course.checks.timeout import Interrupted, TimeLimit
 from blocklab_course.i18n import Text, join_words
 from blocklab_course.lessons.catalog import EXERCISES, SAVED_EXERCISES
-from blocklab_course.model_swap.adapters import as_function
-from blocklab_course.model_swap.errors import SwapError, swap_error
+from blocklab_course.model_swap.errors import SwapError
 
 from .files import Unreadable, atomic_write, read_regular_file, why_not_opened
 from .folder import SOLUTIONS_FOLDER, on_colab, workspace_folder
+from .run_alone import run_alone
 from .source_code import CannotBeSaved, standalone_source
 
 MAX_BYTES = 100_000  # about a hundred times the longest solution in the lessons
@@ -78,10 +71,6 @@ ANOTHER_VERSION = Text(
     en="it was saved by Blocklab {theirs}, and this is {ours}: run its exercise again",
     zh="它由 Blocklab {theirs} 保存，现在是 {ours}，请再运行一次那个练习",
 )
-ENDLESS = Text(en="it takes too long to run", zh="它一直没有运行完")
-RAISES = Text(en="run alone, it raises {error}", zh="单独运行时报错：{error}")
-OTHER_RESULT = Text(en="run alone, it gives another result", zh="单独运行时，结果不一样")
-NOT_DEFINED = Text(en="it does not define `{name}`", zh="里面没有定义 `{name}`")
 
 
 def solution_file(name: str) -> Path | None:
@@ -103,8 +92,7 @@ def display_path(file: Path) -> str:
 def save(exercise: Exercise, candidate: object) -> tuple[str, ...]:
     """Save a solution that passed, if there is a learner's folder. Returns messages for the verdict.
 
-    Before it is saved, its source code has to pass without the rest of the notebook. Earlier versions are kept beside
-    it.
+    Before it is saved, its source code is run once, as later lessons will run it. Earlier versions are kept beside it.
     """
     file = solution_file(exercise.name)
     if file is None:
@@ -131,59 +119,13 @@ def _save(exercise: Exercise, candidate: object, file: Path) -> bool:
     data = text.encode("utf-8")
     if len(data) > MAX_BYTES:
         raise CannotBeSaved(TOO_LONG.format(most=MAX_BYTES))
-    _expect_right(exercise, candidate, execute(compile_source(text, file), exercise))
+    run_alone(compile_source(text, file), exercise, right=True)
     file.parent.mkdir(parents=True, exist_ok=True)
     replaced = os.path.lexists(file)
     with suppress(OSError, Unreadable):
         replaced = read_regular_file(file, MAX_BYTES) != data
     atomic_write(file, data, backups=OLD_VERSIONS if replaced else 0)
     return replaced
-
-
-def _expect_right(exercise: Exercise, candidate: object, solution: Callable) -> None:
-    """Run a saved solution as later lessons will: on an input with all arguments, of the size of the candidate.
-
-    Raises Unreadable, or SwapError if it cannot be called like this.
-    """
-    most = _count_given(exercise.fullest)
-    fitted = resize_cases(exercise, candidate)
-    cases = [case for case in _fullest_first(fitted) if _count_given(case) == most]
-    if not cases:
-        raise swap_error("module-attributes", wanted=exercise.signature)
-    _expect_one(
-        cases,
-        solution,
-        lambda case, got: first_difference(got, expected_outcome(fitted, (), case), case.tolerance) is None,
-    )
-
-
-def _fullest_first(exercise: Exercise) -> list[Case]:
-    cases = (case for case in exercise.all_cases if case.advice is None)
-    return sorted(cases, key=lambda case: case is not exercise.fullest)
-
-
-def _count_given(case: Case) -> int:
-    return sum(x is not None for x in case.arguments.values())
-
-
-def _expect_one(cases: list[Case], solution: Callable, good: Callable[[Case, Outcome], bool]) -> None:
-    """Run a solution until an outcome is good: a Module may be for inputs of some ranks only.
-
-    Otherwise raises Unreadable or SwapError about the first outcome.
-    """
-    outcomes = []
-    try:
-        with isolated(), TimeLimit(PATIENCE) as limit:
-            for case in cases:
-                outcomes.append(limit.call(partial(run, lambda arguments: solution(*arguments.values()), case)))
-                if good(case, outcomes[-1]):
-                    return
-    except Interrupted:
-        raise Unreadable(ENDLESS) from None
-    error = outcomes[0].error
-    if isinstance(error, SwapError):
-        raise error
-    raise Unreadable(RAISES.format(error=f"{type_name(error)}: {outcomes[0].message}") if error else OTHER_RESULT)
 
 
 def load(name: str) -> Callable | None:
@@ -199,9 +141,7 @@ def load(name: str) -> Callable | None:
     if file is None:
         return None
     try:
-        solution = execute(read_code(file), EXERCISES[name])
-        _expect_one(_fullest_first(EXERCISES[name]), solution, lambda _case, got: got.error is None)
-        return solution
+        return run_alone(read_code(file), EXERCISES[name])
     except FileNotFoundError:
         return None
     except (Unreadable, OSError) as error:
@@ -234,21 +174,3 @@ def compile_source(text: str, file: Path) -> CodeType:
         raise Unreadable(NOT_PYTHON.format(line=error.lineno or 1, why=error.msg)) from None
     except ValueError as error:  # Python 3.11 raises it for null bytes
         raise Unreadable(NOT_PYTHON.format(line=1, why=error)) from None
-
-
-def execute(code: CodeType, exercise: Exercise) -> Callable:
-    """Run the code of a solution in a new namespace and return what it defines, as a function.
-
-    Raises Unreadable, or SwapError if later lessons could not call it.
-    """
-    namespace = {"__name__": exercise.name}
-    try:
-        with isolated(), TimeLimit(PATIENCE) as limit:
-            limit.call(partial(exec, code, namespace))
-    except Interrupted:
-        raise Unreadable(ENDLESS) from None
-    except BaseException as error:
-        raise Unreadable(RAISES.format(error=f"{type_name(error)}: {error_message(error)}")) from None
-    if not callable(namespace.get(exercise.name)):
-        raise Unreadable(NOT_DEFINED.format(name=exercise.name))
-    return as_function(exercise, namespace[exercise.name])
