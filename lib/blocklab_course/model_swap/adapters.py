@@ -1,7 +1,7 @@
 """Turn a learner's function or Module into a function of its exercise's named arguments."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 
 import torch
@@ -41,7 +41,7 @@ def adapt(exercise: Exercise, candidate: object) -> Call:
     cls = candidate if issubclass(type(candidate), type) else type(candidate)
     is_module = issubclass(cls, nn.Module)
     if is_module and (cls is candidate or exercise.module is attributes_as_arguments):
-        return partial(_call_new_module, exercise, cache(partial(_create, cls)))
+        return partial(_call_new_module, exercise, cache(constructor_of(cls)))
     try:
         call = as_callable(exercise, candidate)
     except CannotCompare as error:
@@ -51,38 +51,45 @@ def adapt(exercise: Exercise, candidate: object) -> Call:
     return partial(_call_module, exercise, candidate) if is_module else call
 
 
-def _create(cls: type[nn.Module], *sizes: object) -> nn.Module:
-    """Create a Module in eval mode, as trained networks are, without taking random numbers from the lesson."""
-    try:
-        with torch.random.fork_rng(devices=[]):
-            return cls(*sizes).eval()
-    except Interrupted:
-        raise
-    except BaseException as error:
-        called = f"{class_name(cls)}({', '.join(map(str, sizes))})"
-        raise swap_error("not-made", called=called, error=f"{type_name(error)}: {error_message(error)}") from None
+def constructor_of(cls: type[nn.Module]) -> Callable[..., nn.Module]:
+    """A function that creates a Module in eval mode, without taking random numbers from the lesson."""
 
-
-def create_module(cls: type[nn.Module], arguments: dict[str, object]) -> nn.Module:
-    """Create a Module for these arguments. Raises SwapError if it cannot be created in any of the usual ways."""
-    errors = []
-    for sizes in _possible_sizes(arguments):
+    def create(*sizes: object) -> nn.Module:
         try:
-            return _create(cls, *sizes)
+            with torch.random.fork_rng(devices=[]):
+                return cls(*sizes).eval()
+        except Interrupted:
+            raise
+        except BaseException as error:
+            called = f"{class_name(cls)}({', '.join(map(str, sizes))})"
+            raise swap_error("not-made", called=called, error=f"{type_name(error)}: {error_message(error)}") from None
+
+    return create
+
+
+def create_modules(constructor: Callable[..., nn.Module], arguments: dict[str, object]) -> Iterator[nn.Module]:
+    """Create a Module for these arguments in each of the usual ways that work. Raises SwapError if none does."""
+    errors, ways = [], _possible_sizes(arguments)
+    for sizes in ways:
+        try:
+            module = constructor(*sizes)
         except SwapError as error:
             errors.append(error)
-    raise errors[0]
+        else:
+            yield module
+    if len(errors) == len(ways):
+        raise errors[0]
 
 
-def _call_new_module(exercise: Exercise, create: Callable, arguments: dict[str, object]) -> object:
-    """Call a Module that is created for these arguments, in the first of the usual ways that works."""
+def _call_new_module(exercise: Exercise, constructor: Callable, arguments: dict[str, object]) -> object:
+    """Call a Module that is created for these arguments, in the first way that works."""
     errors = []
-    for sizes in _possible_sizes(arguments):
+    for module in create_modules(constructor, arguments):
         try:
-            return _call_module(exercise, create(*sizes), arguments)
+            return _call_module(exercise, module, arguments)
         except Exception as error:
             errors.append(error)
-    raise next((error for error in errors if getattr(error, "id", None) != "not-made"), errors[0])
+    raise errors[0]
 
 
 def _possible_sizes(arguments: dict[str, object]) -> list[tuple]:

@@ -16,7 +16,7 @@ from blocklab_course.checks.outcome import Outcome, first_difference, run
 from blocklab_course.checks.safe_repr import error_message, type_name
 from blocklab_course.checks.timeout import Interrupted, TimeLimit
 from blocklab_course.i18n import Text
-from blocklab_course.model_swap.adapters import as_function, create_module
+from blocklab_course.model_swap.adapters import as_function, constructor_of, create_modules
 from blocklab_course.model_swap.errors import SwapError, swap_error
 
 from .files import Unreadable
@@ -64,7 +64,7 @@ def _cases_with_all_arguments(exercise: Exercise, definition: object) -> list[tu
     """The inputs with the most arguments, of the ranks that a Module is for, with the right outcomes."""
     most, fitted = _count_given(exercise.fullest), exercise
     if isinstance(definition, type) and issubclass(definition, nn.Module):
-        fitted = resize_cases(exercise, create_module(definition, exercise.fullest.arguments))
+        fitted = resize_cases(exercise, next(create_modules(constructor_of(definition), exercise.fullest.arguments)))
     fullest = fitted.fullest
     cases = [case for case in fitted.all_cases if case.advice is None and _count_given(case) == most]
     cases.sort(key=lambda case: case is not fullest)
