@@ -177,6 +177,12 @@ CELLS = {  # cells, the last of which defines `mine`, a function that triples
     "two cell magics": ["\n%%capture\n%%time\ndef mine(x):\n    return 3 * x"],
     "a line magic too": ["%%time\n%precision 3\nmine = lambda x: 3 * x"],
     "a cell that was edited": ["%%time\ndef mine(x):\n    return 2 * x", "%%time\ndef mine(x):\n    return 3 * x"],
+    "a lambda under a cell magic": ["%%time\nmine = lambda x: 3 * x"],
+    "annotations that are strings": [
+        "from __future__ import annotations\n1",
+        "%%time\ndef mine(x: int): return 3 * x",
+    ],
+    "an older definition": ["%%time\ndef mine(x): return 3 * x", "older = mine\ndef mine(x): return x", "mine = older"],
     "a class under a cell magic": [
         "%%time\nclass Times:\n    def __call__(self, x): return 3 * x",
         "def mine(x): return Times()(x)",
@@ -217,3 +223,10 @@ def test_source_is_found_in_the_cells_of_ipython(ipython, cells):
     alone = {"__name__": "alone"}
     exec(standalone_source("block", names["mine"]), alone)
     assert alone["block"](torch.tensor([1.0, 2.0])).tolist() == [3, 6]
+
+
+def test_another_cell_with_the_same_name_is_not_the_source(ipython):
+    ipython("%%time\ndef mine(x): return 2 * x")
+    names = ipython("exec('def mine(x): return 3 * x')")
+    with pytest.raises(CannotBeSaved, match="the source of `block` cannot be found"):
+        standalone_source("block", names["mine"])

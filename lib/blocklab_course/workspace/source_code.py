@@ -1,5 +1,7 @@
 """Extract a learner's function from the notebook as source code that runs alone."""
 
+import __future__
+
 import ast
 import builtins
 import dis
@@ -207,7 +209,10 @@ def _sources(value: type | FunctionType, codes: list[CodeType]) -> Iterator[str]
     for file in dict.fromkeys(files):
         linecache.checkcache(file)
         yield "".join(linecache.getlines(file))
-    yield from _cells()
+    cells = list(_cells())
+    yield from (cell for cell in cells if _compiles_to(cell, codes))
+    if isinstance(value, type):  # it may have no methods of its own
+        yield from cells
 
 
 def _cells() -> Iterator[str]:
@@ -221,6 +226,20 @@ def _cells() -> Iterator[str]:
             cell = cell.lstrip().partition("\n")[2]
         with suppress(SyntaxError):  # a cell that did not run
             yield shell.transform_cell(cell)
+
+
+def _compiles_to(cell: str, codes: list[CodeType]) -> bool:
+    """Whether a cell contains one of these functions, and not just another with its name in the same line."""
+    if not codes:
+        return False
+    flags = codes[0].co_flags & __future__.annotations.compiler_flag
+    try:
+        parts = [compile(cell, "<cell>", "exec", flags, dont_inherit=True)]
+    except (SyntaxError, ValueError):
+        return False
+    for part in parts:  # grows meanwhile
+        parts += [inner for inner in part.co_consts if isinstance(inner, CodeType)]
+    return any(code in parts for code in codes)
 
 
 def _defines(node: ast.AST, name: str, value: type | FunctionType, codes: list[CodeType]) -> bool:
