@@ -1,4 +1,4 @@
-"""Hostile files in the students' folder are named, and the notebooks beside them reported."""
+"""Whatever lies in the students' folder, it costs one line about one file, and the others are reported."""
 
 import contextlib
 import csv
@@ -7,11 +7,7 @@ import io
 import json
 import os
 import socket
-import subprocess
-import sys
-import threading
-from collections.abc import Callable
-from html import escape as html_escape
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -19,6 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from blocklab_course.checks.verdict import MIME
+from blocklab_course.gradebook import collect as collecting
+from blocklab_course.gradebook import grades
 from blocklab_course.gradebook.__main__ import main
 from blocklab_course.gradebook.collect import collect
 from saved_notebooks import cell, hand_in, notebook, verdict
@@ -26,7 +24,7 @@ from saved_notebooks import cell, hand_in, notebook, verdict
 pytestmark = pytest.mark.usefixtures("english_again")
 
 GOOD = verdict("layer_norm", "unbiased-variance")
-LIMIT = 120  # seconds for all hostile folders, which take five
+NESTED = b"[" * 100_000
 
 
 def bytes_of(content: object, encoding: str = "utf-8", **options) -> bytes:
@@ -38,103 +36,104 @@ def with_good(*cells: object) -> dict:
     return {"cells": [*cells, json.loads(json.dumps(cell(verdict("swish", passed=True))))]}
 
 
-def said(data: object, **more: object) -> dict:
-    return {"cell_type": "code", "outputs": [{"data": {MIME: data}}]} | more
+def said(*data: object, **more: object) -> dict:
+    return {"cell_type": "code", "outputs": [{"data": {MIME: one}} for one in data]} | more
 
 
-NESTED = b"[" * 100_000
 NOT_READ = {  # content, and part of the message
     "empty": (b"", "empty"),
     "a list": (b"[]", "not a notebook"),
     "a number": (b"5", "not a notebook"),
     "null": (b"null", "not a notebook"),
-    "a string": (b'"cells"', "not a notebook"),
     "no cells": (b"{}", "not a notebook"),
-    "cells null": (b'{"cells": null}', "not a notebook"),
     "cells a dict": (b'{"cells": {"a": 1}}', "not a notebook"),
     "an old format": (b'{"worksheets": [{"cells": []}]}', "not a notebook"),
-    "not JSON": (b"{not json", "line 1, column 2"),
-    "truncated": (bytes_of(notebook(GOOD))[:-20], "not JSON"),
+    "not JSON": (b"{not json", "JSONDecodeError: Expecting property name"),
+    "truncated": (bytes_of(notebook(GOOD))[:-20], "JSONDecodeError"),
     "a conflict": (b"{\n<<<<<<< HEAD\n", "line 2"),
-    "binary": (b"\x89PNG\r\n" + bytes(range(256)) * 40, "neither UTF-8"),
-    "zeros": (bytes(10_000), "not JSON"),
-    "GBK": (bytes_of({"cells": ["练习"]}, "gbk", ensure_ascii=False), "neither UTF-8"),
-    "Latin-1": (bytes_of({"cells": ["é"]}, "latin-1", ensure_ascii=False), "neither UTF-8"),
-    "half a UTF-16": ("[é".encode("utf-16")[:-1], "neither UTF-8"),
-    "nested": (NESTED, "nested"),
-    "nested dicts": (b'{"a":' * 100_000, "nested"),
-    "nested in a cell": (b'{"cells": [' + NESTED + b"]" * 100_000 + b"]}", "nested"),
-    "a long number": (b'{"cells": [' + b"9" * 5000 + b"]}", "a number"),
+    "binary": (b"\x89PNG\r\n" + bytes(range(256)) * 40, "UnicodeDecodeError"),
+    "zeros": (bytes(10_000), "JSONDecodeError"),
+    "GBK": (bytes_of({"cells": ["练习"]}, "gbk", ensure_ascii=False), "UnicodeDecodeError"),
+    "nested": (NESTED, "RecursionError"),
+    "nested dicts": (b'{"a":' * 100_000, "RecursionError"),
+    "nested in a cell": (b'{"cells": [' + NESTED + b"]" * 100_000 + b"]}", "RecursionError"),
+    "a long number": (b'{"cells": [' + b"9" * 5000 + b"]}", "ValueError"),
     "large": (b" " * 50_000_001, "larger than 50 MB"),
     "many values": (b'{"cells":[' + b"[]," * 250_000 + b"0]}", "more than 500,000 values"),
 }
+UNREADABLE = "cell 1: unreadable outputs or verdicts"
 ODD = {  # a notebook with a good verdict, which counts, and part of the message
-    "cells no dicts": (with_good(5, None, [], "x"), "unreadable cells: 4"),
-    "outputs null": (with_good({"outputs": None}), "unreadable outputs"),
-    "outputs a dict": (with_good({"outputs": {"data": 1}}), "unreadable outputs"),
-    "outputs a number": (with_good({"outputs": 5}), "unreadable outputs"),
-    "outputs of lists": (with_good({"outputs": [[], 5]}), "unreadable outputs"),
-    "data a list": (with_good({"outputs": [{"data": [MIME]}]}), "unreadable outputs"),
-    "data null": (with_good({"outputs": [{"data": None}]}), "unreadable outputs"),
-    "a verdict null": (with_good(said(None)), "expected a verdict, got None"),
-    "a verdict a list": (with_good(said([GOOD])), "expected a verdict, got ["),
-    "a verdict a string": (with_good(said("✓")), "expected a verdict, got '✓'"),
-    "an empty verdict": (with_good(said({})), "invalid exercise in a verdict: None"),
+    "cells no dicts": (with_good(5, None, [], "x"), UNREADABLE),
+    **{f"outputs {odd!r}": (with_good({"outputs": odd}), UNREADABLE) for odd in (None, {"data": 1}, 5, [[], 5])},
+    **{f"data {odd!r}": (with_good({"outputs": [{"data": odd}]}), UNREADABLE) for odd in (None, [MIME], 5)},
+    **{f"a verdict {odd!r:.9}": (with_good(said(odd)), UNREADABLE) for odd in (None, [GOOD], "✓", {}, True)},
     **{
-        f"exercise {name!r:.20}": (with_good(said(GOOD | {"exercise": name})), "invalid exercise")
-        for name in (
-            5,
-            None,
-            {},
-            [],
-            True,
-            0.5,
-            "",
-            " ",
-            "x" * 5000,
-            "=1+1",
-            "a\rb",
-            "\ud800",
-            "<b>",
-            "../x",
-            "\x1b[1m",
-        )
+        f"{field} {odd!r:.20}": (with_good(said(verdict("gelu", "a") | {field: odd})), UNREADABLE)
+        for field, values in {
+            "exercise": (5, None, {}, [], True),
+            "passed": ("no", "true", 1, 0, None, [], {}, 1.0, [True]),
+            "mistake": (
+                5,
+                [],
+                {},
+                "",
+                "✓",
+                "…",
+                "?",
+                "(✓)",
+                "x" * 5000,
+                "a++b",
+                "+a",
+                "a+" * 20_000,
+                "a\n",
+                "a=b",
+                "<i>",
+            ),
+        }.items()
+        for odd in values
     },
     **{
-        f"passed {value!r:.20}": (with_good(said(verdict("swish") | {"passed": value})), "invalid passed")
-        for value in ("no", "false", "true", 1, 0, None, [], {}, 1.0, [True])
+        f"exercise {odd!r:.20}": (with_good(said(GOOD | {"exercise": odd})), "unknown exercise")
+        for odd in ("", "x" * 5000, "=1+1", "a\rb", "\ud800", "<script>", "../x", "\x1b[1m", "of_tomorrow")
     },
-    **{
-        f"mistake {value!r:.20}": (with_good(said(GOOD | {"mistake": value})), "invalid mistake")
-        for value in (5, True, [], {}, ["a"], "", "✓", "…", "?", "(✓)", "x" * 5000, "a++b", "+a", "a\n", "a=b", "<i>")
-    },
-    "a flood of exercises": (
-        with_good(*(said(GOOD | {"exercise": f"x{i}"}) for i in range(5000))),
-        "too many unknown exercises",
-    ),
-    "a flood of problems": (with_good(*(said({}) for _ in range(5000))), "more of this kind: 4997"),
+    "a flood of exercises": (with_good(*(said(GOOD | {"exercise": f"x{i}"}) for i in range(5000))), "unknown exercise"),
+    "a flood of problems": (with_good(*(said({}) for _ in range(5000))), UNREADABLE),
+    "a flood of verdicts": (with_good(said(*[GOOD] * 5000)), "cell 1: only its first 100 verdicts count"),
 }
+DEEP = ("check('encoder_layer', x)\nx = a" + part * 2500 for part in ("+a", ".a", "()", "[0]", " if a else a"))
 FINE = {  # odd, but a notebook
     "UTF-8 with a mark": bytes_of(with_good(), "utf-8-sig"),
-    "UTF-16 with a mark": bytes_of(with_good(), "utf-16"),
-    "UTF-16 without": bytes_of(with_good(), "utf-16-le"),
+    "UTF-16": bytes_of(with_good(), "utf-16"),
     "UTF-32": bytes_of(with_good(), "utf-32"),
     "lone surrogates": b'{"metadata": "\\ud800", "cells": ' + bytes_of(with_good()["cells"]) + b"}",
-    "metadata of any kind": bytes_of(
-        with_good({"metadata": 5}, {"metadata": {"tags": 5, "jupyter": [], "cellView": {}}})
-    ),
-    "tags of any kind": bytes_of(with_good({"metadata": {"tags": [None, 5, {}, "solutions"]}, "source": [5, None]})),
+    "metadata of any kind": bytes_of(with_good({"metadata": 5}, {"metadata": {"tags": 5, "cellView": {}}})),
+    "tags of any kind": bytes_of(with_good({"metadata": {"tags": [None, 5, {}, [[]]]}, "source": [5, None, "\ud800"]})),
     "a cell of another kind": bytes_of(with_good({"cell_type": [], "outputs": 5}, {"cell_type": "raw"})),
-    "an exercise that nobody knows": bytes_of(with_good(said(GOOD | {"exercise": "of_tomorrow"}))),
-    "a source that takes long to search": bytes_of(
-        with_good(*({"source": f"check({blank * 100_000}"} for blank in (" ", "a", "a,", "check(", "check(a,")))
-    ),
     "values that are not finite": b'{"x": [NaN, Infinity, 1e999], "cells": ' + bytes_of(with_good()["cells"]) + b"}",
+    "a source that takes long to search": bytes_of(
+        with_good(
+            *(
+                said(GOOD, source=part * (300_000 // len(part)))
+                for part in (
+                    "check( ",
+                    " ",
+                    "a,",
+                    "check('a",
+                    "check('a' ",
+                    "'''",
+                    "\"\"\"'''",
+                    "#",
+                    "catch(inputs=",
+                    "\n",
+                )
+            )
+        )
+    ),
+    **{
+        f"a deep source {n}": bytes_of(with_good(said(verdict("encoder_layer", "a"), source=source)))
+        for n, source in enumerate(DEEP)
+    },
 }
-
-
-def fifo(path: Path) -> None:
-    os.mkfifo(path)
 
 
 def a_socket(path: Path) -> None:
@@ -142,22 +141,8 @@ def a_socket(path: Path) -> None:
         listening.bind(path.name)  # the whole path would be too long for a socket
 
 
-def a_folder(path: Path) -> None:
-    path.mkdir()
-
-
-def circle(path: Path) -> None:
-    path.symlink_to(path)
-
-
 def link_to(target: str):
     return lambda path: path.symlink_to(target)
-
-
-def link_to_a_notebook_outside(path: Path) -> None:
-    outside = path.parents[1] / "outside.ipynb"
-    outside.write_bytes(bytes_of(with_good()))
-    path.symlink_to(outside)
 
 
 def sparse(path: Path) -> None:
@@ -165,128 +150,103 @@ def sparse(path: Path) -> None:
         file.truncate(300_000_000)
 
 
-def deep(folder: Path) -> None:
-    """Folders nested beyond the limits of path length and recursion."""
-    here = os.open(folder, os.O_RDONLY)
-    for _ in range(1100):
+NO_FILES = {  # what 05.ipynb is, and part of the message
+    "a pipe": (os.mkfifo, "not a regular file"),
+    "a socket": (a_socket, "not a regular file"),
+    "a folder": (Path.mkdir, "a folder"),
+    "a sparse file": (sparse, "larger than 50 MB"),
+    "a link to itself": (link_to("05.ipynb"), "a link"),
+    "a link to nothing": (link_to("nowhere"), "a link"),
+    "a link to zeros": (link_to("/dev/zero"), "a link"),
+    "a link to a folder": (link_to("../.."), "a link"),
+    "a link to the root": (link_to("/"), "a link"),
+    "a link to a notebook": (link_to("../good/05.ipynb"), "a link"),
+}
+CASES = {  # content or what makes it, part of the message, and the student's grade
+    **{name: (content, why, None) for name, (content, why) in NOT_READ.items()},
+    **{name: (bytes_of(content), why, "✓") for name, (content, why) in ODD.items()},
+    **{name: (content, None, "✓") for name, content in FINE.items()},
+    **{name: (make, why, None) for name, (make, why) in NO_FILES.items()},
+}
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory) -> tuple[int, str, str, dict[str, dict[str, str]]]:
+    """One report on all of them, each in a student's folder of its own: the status, the lines, the page, the table."""
+    top = tmp_path_factory.mktemp("hostile")
+    hand_in(top / "class", **{"good/05.ipynb": notebook(GOOD)})
+    for number, (content, *_) in enumerate(CASES.values()):
+        path = top / "class" / str(number) / "05.ipynb"
+        path.parent.mkdir()
+        path.write_bytes(content) if isinstance(content, bytes) else content(path)
+    with contextlib.redirect_stderr(io.StringIO()) as lines, contextlib.redirect_stdout(io.StringIO()):
+        code = main([str(top / "class"), "--out", str(top / "report")])
+    with (top / "report.csv").open(encoding="utf-8-sig", newline="") as file:
+        table = {row["student"]: row for row in csv.DictReader(file)}
+    return code, lines.getvalue(), (top / "report.html").read_text("utf-8"), table
+
+
+@pytest.mark.parametrize("name", CASES, ids=lambda name: name.encode("unicode_escape").decode())
+def test_hostile_files_are_named_and_others_reported(reported, name):
+    _, lines, html, table = reported
+    number, (_, why, grade) = list(CASES).index(name), CASES[name]
+    about = [line for line in lines.splitlines() if line.startswith(f"{number}/05.ipynb: ")]
+    assert len(about) == bool(why)
+    assert not why or why in about[0]
+    assert not why or escape(about[0]) in html
+    assert table.get(str(number), {}).get("swish") == grade
+
+
+def test_the_report_on_hostile_files_is_whole_and_harmless(reported):
+    code, lines, html, table = reported
+    assert code == 1
+    assert table["good"]["layer_norm"] == "unbiased-variance"
+    assert lines.replace("\n", "").isprintable()
+    assert max(map(len, lines.splitlines())) <= 301
+    assert "<script" not in html
+    assert "<i>" not in html
+
+
+def test_cells_are_searched_once_however_many_verdicts_they_hold(tmp_path, monkeypatch):
+    searched = []
+    really = grades.submitted_solutions
+    monkeypatch.setattr(grades, "submitted_solutions", lambda source: searched.append(source) or really(source))
+    sources = ["check('relu', mine)\n" + "a=" * 45_000 + "1", "check('gelu', mine)"]
+    cells = [said(*[verdict("relu", "leaky")] * 400, source=source) for source in sources]
+    hand_in(tmp_path, **{"eve.ipynb": {"cells": cells}})
+    assert collect(tmp_path).cells == {"eve": {"relu": "leaky"}}
+    assert searched == sources
+
+
+def test_an_unforeseen_error_in_one_notebook_does_not_end_the_report(tmp_path, monkeypatch):
+    hand_in(tmp_path, **{"eve.ipynb": notebook(GOOD), "bo.ipynb": notebook(GOOD)})
+    really = collecting.code_cells
+    broken = iter([RuntimeError("odd"), None])
+
+    def failing(notebook):
+        if error := next(broken):
+            raise error
+        return really(notebook)
+
+    monkeypatch.setattr(collecting, "code_cells", failing)
+    report = collect(tmp_path)
+    assert report.cells == {"eve": {"layer_norm": "unbiased-variance"}}
+    assert report.problems == {"bo.ipynb": "cannot be read: RuntimeError: odd"}
+
+
+def test_folders_nested_too_deeply_are_named(tmp_path):
+    hand_in(tmp_path, **{"eve.ipynb": notebook(GOOD)})
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1100):  # beyond the limits of path length and recursion
         os.mkdir("d" * 3, dir_fd=here)
         below = os.open("d" * 3, os.O_RDONLY, dir_fd=here)
         os.close(here)
         here = below
     os.close(here)
-
-
-NO_FILES = {  # what bad.ipynb is, and part of the message
-    "a pipe": (fifo, "not a regular file"),
-    "a socket": (a_socket, "not a regular file"),
-    "a folder": (a_folder, "a folder"),
-    "a sparse file": (sparse, "larger than 50 MB"),
-    "a link to itself": (circle, "a link"),
-    "a link to nothing": (link_to("nowhere"), "a link"),
-    "a link to zeros": (link_to("/dev/zero"), "a link"),
-    "a link to a terminal": (link_to("/dev/tty"), "a link"),
-    "a link to a folder": (link_to(".."), "a link"),
-    "a link to the root": (link_to("/"), "a link"),
-    "a link outside": (link_to_a_notebook_outside, "a link"),
-}
-NAMES = {  # of a notebook that cannot be read
-    "GBK": "王小明".encode("gbk"),
-    "not UTF-8": b"\xff\xfe\x80",
-    "a line": b"a\nb\r\nc",
-    "escape codes": b"\x1b[31mred\x1b[0m \x1b]0;title\x07",
-    "tags": b"<script>alert(1)<",
-    "a formula": b"=1+1",
-    "a quote": b"a\"b'c",
-    "from right to left": "a\u202ecod.exe".encode(),
-    "a separator": "a\u2028b\x85c".encode(),
-    "long": b"x" * 240,
-    "only an ending": b"",
-    "blanks": b"   ",
-    "a dash": b"--run",
-    "braces": b"{0}{folder}%s",
-    "capitals": b"BAD",
-}
-
-
-REPORT_ALL = """
-import contextlib, io, json, resource, sys
-from blocklab_course.gradebook.__main__ import main
-
-resource.setrlimit(resource.RLIMIT_DATA, (3 << 30, 3 << 30))  # not the whole machine
-for name, folder in json.load(open(sys.argv[1])).items():
-    with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(io.StringIO()):
-        try:
-            code = main([folder, "--out", folder + "-report"])
-        except Exception as error:
-            code = repr(error)
-    print(json.dumps([name, code, said.getvalue()]), flush=True)
-"""
-
-
-def holding(content: object) -> Callable[[Path], None]:
-    """A function that writes the hostile notebook."""
-    written = content if isinstance(content, bytes) else bytes_of(content)
-    return lambda folder: folder.joinpath("bad.ipynb").write_bytes(written)
-
-
-def named(name: bytes) -> Callable[[Path], None]:
-    return lambda folder: Path(os.fsdecode(bytes(folder) + b"/" + name + b".ipynb")).write_bytes(b"{")
-
-
-def at_bad(make: Callable[[Path], None]) -> Callable[[Path], None]:
-    return lambda folder: make(folder / "bad.ipynb")
-
-
-CASES = {  # a function that makes it, part of the message, and the grade of the student `bad`
-    **{name: (holding(content), why, None) for name, (content, why) in NOT_READ.items()},
-    **{name: (holding(content), why, "✓") for name, (content, why) in ODD.items()},
-    **{name: (holding(content), None, "✓") for name, content in FINE.items()},
-    **{name: (at_bad(make), why, None) for name, (make, why) in NO_FILES.items()},
-    **{f"named {name}": (named(content), "not JSON", None) for name, content in NAMES.items()},
-    "a deep folder": (deep, "too long", None),
-    "a folder that links to itself": (lambda folder: folder.joinpath("loop").symlink_to(folder), "a link", None),
-    "a folder outside": (lambda folder: folder.joinpath("home").symlink_to("/"), "a link", None),
-}
-
-
-@pytest.fixture(scope="module")
-def answers(tmp_path_factory) -> dict[str, tuple[int, str, Path]]:
-    """Report on each hostile file beside a good notebook, all in one process with a time limit."""
-    top = tmp_path_factory.mktemp("hostile")
-    folders = {name: top / str(number) for number, name in enumerate(CASES)}
-    for name, (make, *_) in CASES.items():
-        hand_in(folders[name], **{"good.ipynb": notebook(GOOD)})
-        make(folders[name])
-    order = top / "order.json"
-    order.write_text(json.dumps({name: str(folder) for name, folder in folders.items()}))
-    with subprocess.Popen([sys.executable, "-c", REPORT_ALL, str(order)], stdout=subprocess.PIPE) as process:
-        timer = threading.Timer(LIMIT, process.kill)
-        timer.start()
-        lines = process.stdout.read().decode().splitlines()
-        timer.cancel()
-    found = ((name, (code, said, folders[name])) for name, code, said in map(json.loads, lines))
-    yield dict(found)
-    subprocess.run(["rm", "-rf", str(top)], check=True)  # pytest cannot remove folders this deep
-
-
-@pytest.mark.parametrize("name", CASES, ids=lambda name: name.encode("unicode_escape").decode())
-def test_hostile_files_are_named_and_others_reported(answers, name):
-    _, why, solved = CASES[name]
-    assert name in answers, "the report hung or was killed"
-    code, said, folder = answers[name]
-    html = folder.with_name(f"{folder.name}-report.html").read_text("utf-8")
-    with folder.with_name(f"{folder.name}-report.csv").open(encoding="utf-8-sig", newline="") as file:
-        students = {row["student"]: row for row in csv.DictReader(file)}
-    assert students["good"]["layer_norm"] == "unbiased-variance"
-    assert code == (1 if why else 0), said
-    assert said.count("\n") == code  # one line per problem
-    assert said.replace("\n", "").isprintable()
-    assert (students["bad"]["swish"] if solved else students.keys()) == (solved or {"good"})
-    if why:
-        assert why in said
-        assert html_escape(why) in html
-    assert "<script" not in html
-    assert len(html) < 100_000
+    report = collect(tmp_path)
+    os.system(f"rm -rf '{tmp_path}/ddd'")  # pytest cannot remove folders this deep
+    assert report.cells.keys() == {"eve"}
+    assert ["too long" in why for why in report.problems.values()] == [True]
 
 
 # Any JSON, any name
@@ -322,28 +282,43 @@ def test_any_json_is_read_or_named(tmp_path, content, cells, field):
     assert all(isinstance(mark, str) for row in report.cells.values() for mark in row.values())
 
 
+NAMES = [
+    "王小明".encode("gbk"),
+    b"\xff\xfe\x80",
+    b"a\nb\r\nc",
+    b"\x1b[31mred",
+    b"<script>alert(1)<",
+    b"=1+1",
+    b"a\"b'c",
+    b"",
+]
+NAMES += ["a\u202ecod.exe".encode(), "a\u2028b\x85c".encode(), b"x" * 240, b"   ", b"--run", b"{0}{folder}%s", b"."]
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(name=st.binary(min_size=1, max_size=40).filter(lambda name: not {0, 47} & set(name)), broken=st.booleans())
+@given(
+    name=st.sampled_from(NAMES) | st.binary(min_size=1, max_size=40).filter(lambda name: not {0, 47} & set(name)),
+    broken=st.booleans(),
+)
 def test_any_file_name_is_written_safely(tmp_path_factory, name, broken):
     folder = hand_in(tmp_path_factory.mktemp("names") / "class", **{"good.ipynb": notebook(GOOD)})
     content = b"{" if broken else bytes_of(notebook(GOOD))
     Path(os.fsdecode(bytes(folder) + b"/" + name + b".ipynb")).write_bytes(content)
-    with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stderr(io.StringIO()) as lines, contextlib.redirect_stdout(io.StringIO()):
         code = main([str(folder), "--out", str(folder.with_name("marks"))])
     shadow = name.startswith(b"._")  # of macOS, left out
     assert code == (broken and not shadow)
-    assert said.getvalue().count("\n") == code
+    assert lines.getvalue().count("\n") == code
+    assert lines.getvalue().replace("\n", "").isprintable()
     rows = list(csv.reader(io.StringIO(folder.with_name("marks.csv").read_bytes().decode("utf-8-sig"), newline="")))
     assert len(rows) == 2 + (not broken and not shadow)
-    folder.with_name("marks.html").read_text("utf-8")
+    assert "<script" not in folder.with_name("marks.html").read_text("utf-8")
 
 
 # Permissions are simulated, because the tests may run as root
 
 
-@pytest.mark.parametrize(
-    ("number", "why"), [(errno.EACCES, "no permission"), (errno.EIO, "Input/output error"), (errno.ESTALE, "Stale")]
-)
+@pytest.mark.parametrize(("number", "why"), [(errno.EACCES, "no permission"), (errno.ESTALE, "Stale")])
 def test_unreadable_files_are_named(tmp_path, monkeypatch, number, why):
     hand_in(tmp_path, **{"bad.ipynb": notebook(GOOD), "good.ipynb": notebook(GOOD)})
     really = os.open
@@ -359,23 +334,6 @@ def test_unreadable_files_are_named(tmp_path, monkeypatch, number, why):
     assert why in report.problems["bad.ipynb"]
 
 
-@pytest.mark.parametrize("make", [fifo, link_to("/dev/zero")], ids=["a pipe", "a link"])
-def test_reports_file_replaced_during_open(tmp_path, monkeypatch, make):
-    hand_in(tmp_path, **{"bad.ipynb": notebook(GOOD), "good.ipynb": notebook(GOOD)})
-    really = os.open
-
-    def too_late(path, *arguments, **options):
-        if Path(path).name == "bad.ipynb":
-            os.unlink(path)
-            make(Path(path))
-        return really(path, *arguments, **options)
-
-    monkeypatch.setattr(os, "open", too_late)
-    report = collect(tmp_path)
-    assert report.cells.keys() == {"good"}
-    assert report.problems["bad.ipynb"]
-
-
 def test_unreadable_folders_are_named(tmp_path, monkeypatch):
     hand_in(tmp_path, **{"eve/05.ipynb": notebook(GOOD), "good.ipynb": notebook(GOOD)})
     really = os.scandir
@@ -389,10 +347,3 @@ def test_unreadable_folders_are_named(tmp_path, monkeypatch):
     report = collect(tmp_path)
     assert report.cells.keys() == {"good"}
     assert "no permission" in report.problems["eve"]
-
-
-@pytest.mark.parametrize("chosen", ["en", "zh"])
-def test_reasons_are_in_the_language_of_the_report(tmp_path, chosen, capsys):
-    hand_in(tmp_path, **{"class/good.ipynb": notebook(GOOD), "class/bad.ipynb": []})
-    main([str(tmp_path / "class"), "--out", str(tmp_path / "marks"), "--language", chosen])
-    assert {"en": "bad.ipynb: not a notebook", "zh": "bad.ipynb：不是笔记本"}[chosen] in capsys.readouterr().err

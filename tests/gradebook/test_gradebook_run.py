@@ -1,13 +1,9 @@
-"""`--run`: every notebook runs in its own process, which ends whatever the code does."""
+"""`--run`: each notebook runs in a kernel of its own, beside a copy of its student's notebooks and data."""
 
 import csv
 import json
 import os
-import signal
-import subprocess
-import sys
-import tempfile
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -15,8 +11,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from blocklab_course.checks.verdict import MIME
+from blocklab_course.gradebook import run_notebooks
 from blocklab_course.gradebook.__main__ import main
-from blocklab_course.gradebook.signals import SIGNALS
+from blocklab_course.gradebook.grades import MAX_VERDICTS
 from saved_notebooks import cell, hand_in, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
@@ -27,42 +24,40 @@ def showing(data: dict) -> str:
     return f"display({{{MIME!r}: {data!r}}}, raw=True)"
 
 
-def code(*sources: str, kernel: str = "python3", **more: object) -> dict:
-    metadata = {"kernelspec": {"name": kernel, "display_name": kernel}}
-    return new_notebook(cells=[new_code_cell(source) for source in sources], metadata=metadata) | more
+def code(*sources: str) -> dict:
+    return new_notebook(cells=[new_code_cell(source) for source in sources])
 
 
-SOLVED, WRONG = verdict("swish", passed=True), verdict("swish", "a-mistake")
-SLEEPERS = """
-import subprocess, sys
-sleeper = [sys.executable, "-c", "import time; time.sleep(600)", {mark!r}]
-subprocess.Popen(sleeper)
-subprocess.Popen(sleeper, start_new_session=True)
-subprocess.Popen(sleeper, start_new_session=True, env={{}})
-subprocess.run([sys.executable, "-c", f"import subprocess; subprocess.Popen({{sleeper}}, start_new_session=True)"])
-"""
-ENDLESS = """
-import signal, time
-for name in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+WRONG, FORGED, CLAIMED = verdict("swish", "a-mistake"), verdict("swish", passed=True), verdict("gelu", passed=True)
+STUBBORN = """
+import signal, subprocess, sys, time
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
     signal.signal(name, signal.SIG_IGN)
+open({begun!r}, "w").close()
 while True:
     try:
         time.sleep(60)
     except BaseException:
         pass
 """
-
-
-def sleepers(mark: str) -> list[psutil.Process]:
-    return [process for process in psutil.process_iter(["cmdline"]) if mark in (process.info["cmdline"] or ())]
-
-
-def contents(folder: Path) -> dict[str, object]:
-    return {
-        str(path): path.readlink() if path.is_symlink() else path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_symlink() or path.is_file()
-    }
+LOOK_AROUND = """
+from pathlib import Path
+found = sorted(path.name for path in Path("../..").rglob("*") if path.is_file())
+assert found == ["05.ipynb", "06.ipynb", "predictions.jsonl", "words.TXT"], found
+Path("beside.py").write_text("")
+try:
+    import beside
+except ModuleNotFoundError:
+    import numpy, os
+    assert not hasattr(numpy, "is_forged")
+"""
+POISON = """
+from pathlib import Path
+for name in ("words.TXT", "numpy.py"):
+    Path("../../../eve/my/en").mkdir(parents=True, exist_ok=True)
+    Path("../../../eve/my/en", name).write_text("is_forged = True")
+"""
 
 
 def marks(path: Path) -> dict[str, dict[str, str]]:
@@ -70,113 +65,109 @@ def marks(path: Path) -> dict[str, dict[str, str]]:
         return {row.pop("student"): {name: mark for name, mark in row.items() if mark} for row in csv.DictReader(file)}
 
 
-def test_runs_notebooks_whose_kernels_die(tmp_path, capsys):
-    mark = f"{tmp_path}-sleeper"
-    ordinary = code(
-        "1 / 0",
-        '"\ud800"',
-        "words = open('words.txt').read()",
-        "open('words.txt', 'w')",
-        f"words and {showing(WRONG)}",
-        "from blocklab_course import check",
-        'check("one_mean_axes", (0,))',
-        kernel="conda-env-myenv-py",
-    )
-    ordinary["cells"] += [
-        cell(
-            SOLVED, verdict("glu", passed=True), source=""
-        ),  # claims: the first is wrong when run, the second does not run
-        cell(source=showing(verdict("gelu", passed=True)), tags=["solution"]),
-    ]
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_notebooks_run_beside_copies_of_their_students_notebooks_and_data(tmp_path, capfd):
+    eve = code("1 / 0", LOOK_AROUND, f"found and beside and {showing(FORGED)}", f"numpy and {showing(WRONG)}")
+    eve["cells"].append(cell(FORGED, CLAIMED, source="print('\ud800')"))  # claims, which do not count
     folder = hand_in(
         tmp_path / "class",
         **{
-            "dies.ipynb": code(showing(WRONG), "import os; os._exit(1)", showing(SOLVED)),
-            "kills.ipynb": code(SLEEPERS.format(mark=mark), showing(WRONG), "import os; os.kill(os.getppid(), 9)"),
-            "no-list.ipynb": {"cells": None},
+            "bo/my/en/05.ipynb": code(POISON, "import os; os.system('echo loud')", showing(CLAIMED)),
+            "dies/my/en/05.ipynb": code(showing(WRONG), "import os; os._exit(1)", showing(FORGED)),
+            "eve/my/en/05.ipynb": eve,
+            "eve/my/zh/06.ipynb": code(),
+            "no-list/05.ipynb": {"cells": None},
         },
     )
-    (folder / "ordinary.ipynb").write_text(json.dumps(ordinary), "utf-16")
-    (folder / "words.txt").write_text("kept")
-    (folder / "link.ipynb").symlink_to("nowhere")
-    (folder / "loop").symlink_to(folder)
+    here = folder / "eve" / "my" / "en"
+    modules = [
+        "numpy.py",
+        "ipykernel_launcher.py",
+        "IPython.pyc",
+        "a.pth",
+        "b.so",
+        "../blocks/swish.py",
+        "torch/__init__.py",
+    ]
+    for name in modules:
+        (here / name).parent.mkdir(exist_ok=True)
+        (here / name).write_text(f"is_forged = open({str(tmp_path / 'forged')!r}, 'w')")
+    (here / "words.TXT").write_text("data")
+    (here.parent / "predictions.jsonl").write_text("{}")
+    (here / "link.csv").symlink_to("words.TXT")
+    os.mkfifo(here / "pipe.csv")
+    (folder / "shared.csv").write_text("nobody's")
     before = contents(folder)
-    assert main([str(folder), "--out", str(tmp_path / "marks"), "--run", "--seconds", "200"]) == 1
+    assert main([str(folder), "--out", str(tmp_path / "marks"), "--run"]) == 1
     assert marks(tmp_path / "marks.csv") == {
+        "bo": {"gelu": "✓"},
         "dies": {"swish": "a-mistake"},
-        "kills": {"swish": "a-mistake"},
-        "ordinary": {"swish": "a-mistake", "one_mean_axes": "batch-axis-only", "glu": "(✓)"},
+        "eve": {"swish": "a-mistake"},
     }
-    named = [line.split(": ")[0] for line in capsys.readouterr().err.splitlines()]
-    assert named == ["dies.ipynb", "kills.ipynb", "link.ipynb", "loop", "no-list.ipynb"]
+    output, lines = capfd.readouterr()
+    assert [line.split(": ")[0] for line in lines.splitlines()] == ["dies/my/en/05.ipynb", "no-list/05.ipynb"]
+    assert "DeadKernelError" in lines
+    assert "loud" not in output
+    assert not (tmp_path / "forged").exists()
     assert contents(folder) == before
-    assert not sleepers(mark)
-    html = (tmp_path / "marks.html").read_text("utf-8")
-    assert "(✓)" in html
-    assert "in parentheses" in html
+    assert "were run for this report" in (tmp_path / "marks.html").read_text("utf-8")
 
 
-def test_kills_an_endless_notebook_and_its_processes(tmp_path, capsys):
-    """A cell that can be interrupted, after which the next one runs, then one that cannot."""
-    mark = f"{tmp_path}-sleeper"
-    sources = [showing(WRONG), "while True: print('x' * 1000)", showing(verdict("glu", passed=True))]
-    endless = code(*sources, SLEEPERS.format(mark=mark), ENDLESS, showing(SOLVED))
-    folder = hand_in(tmp_path / "class", **{"ada.ipynb": endless})
-    options = ["--out", str(tmp_path / "marks"), "--run", "--seconds", "20", "--language", "zh"]
-    assert main([str(folder), *options]) == 1
-    with (tmp_path / "marks.csv").open(encoding="utf-8-sig", newline="") as file:
-        assert list(csv.reader(file)) == [["学生", "swish", "glu"], ["ada", "a-mistake", "✓"]]
-    said = capsys.readouterr().err
-    assert "第 2 个单元格运行了 4 秒" in said
-    assert "运行了 20 秒" in said
-    assert not sleepers(mark)
+def stop_once_begun(monkeypatch, begun: Path, error: BaseException) -> None:
+    """Raise what ends a run as soon as a cell opens the pipe, instead of after seconds or by hand."""
 
+    class Stopping(ThreadPoolExecutor):
+        def submit(self, *arguments):
+            future = super().submit(*arguments)
+            future.result = self.wait
+            return future
 
-FIFO = """
-import os
-from pathlib import Path
-for folder in Path.cwd().parents:
-    for results in folder.glob("*/results.jsonl"):
-        results.unlink()
-        os.mkfifo(results)
-"""
-SLOW = """
-import time
-from blocklab_course import check
-def mine(*_): time.sleep(600)
-check("swish", mine, patience=500)
-"""
+        def wait(self, seconds):
+            assert seconds == 7
+            begun.read_bytes()
+            raise error
 
-
-def test_interrupted_checks_do_not_count_and_pipes_do_not_block(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TMPDIR", ".")
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    folder = hand_in(tmp_path / "class", **{"pipe.ipynb": code(FIFO), "slow.ipynb": code("1", SLOW)})
-    assert main([str(folder), "--out", str(tmp_path / "marks"), "--run", "--seconds", "100"]) == 1
-    assert marks(tmp_path / "marks.csv") == {"pipe": {}, "slow": {}}
-    pipe, slow = capsys.readouterr().err.splitlines()
-    assert pipe.startswith("pipe.ipynb: ")
-    assert slow == "slow.ipynb: cell 2 stopped after 20 s"
-    assert not list(tmp_path.glob(".blocklab-*"))
-
-
-@pytest.mark.parametrize("number", SIGNALS)
-def test_signals_stop_the_report_and_its_processes(tmp_path, number):
-    mark, begun, scratch = f"{tmp_path}-sleeper", tmp_path / "begun", tmp_path / "scratch"
     os.mkfifo(begun)
-    scratch.mkdir()
-    cells = [SLEEPERS.format(mark=mark), f"open({str(begun)!r}, 'w').close()", ENDLESS]
-    hand_in(tmp_path / "class", **{"eve.ipynb": code(*cells)})
-    report = [sys.executable, "-P", "-m", "blocklab_course.gradebook", "class", "--run"]
-    options = {"env": os.environ | {"TMPDIR": str(scratch)}, "stderr": subprocess.PIPE, "text": True}
-    heeding = partial(signal.signal, number, signal.SIG_DFL)  # what a shell starts in the background ignores Ctrl-C
-    with subprocess.Popen(report, cwd=tmp_path, preexec_fn=heeding, **options) as process:
-        begun.read_bytes()  # waits until the cell opens it
-        process.send_signal(number)
-        _, said = process.communicate(timeout=120)
-    assert process.returncode == 128 + number
-    assert said.count("\n") == 1
-    assert not sleepers(mark)
-    assert not list(scratch.glob(".blocklab-*"))
-    assert not list(tmp_path.glob("report*"))
+    monkeypatch.setattr(run_notebooks, "ThreadPoolExecutor", Stopping)
+
+
+@pytest.mark.parametrize(
+    ("error", "code_expected", "table", "line"),
+    [
+        (
+            TimeoutError(),
+            1,
+            {"eve": {"swish": "a-mistake"}},
+            "eve.ipynb: did not run to its end in 7 s: TimeoutError()\n",
+        ),
+        (KeyboardInterrupt(), 130, None, ""),
+    ],
+    ids=["time limit", "Ctrl-C"],
+)
+def test_endless_notebooks_are_stopped_with_their_processes(
+    tmp_path, monkeypatch, capsys, error, code_expected, table, line
+):
+    begun = tmp_path / "begun"
+    stop_once_begun(monkeypatch, begun, error)
+    cells = [showing(WRONG), STUBBORN.format(begun=str(begun)), showing(FORGED)]
+    folder = hand_in(tmp_path / "class", **{"eve.ipynb": code(*cells)})
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    assert main([str(folder), "--out", str(tmp_path / "marks"), "--run", "--seconds", "7"]) == code_expected
+    assert capsys.readouterr().err == line
+    assert (marks(tmp_path / "marks.csv") if table else (tmp_path / "marks.csv").exists() or None) == table
+    assert not psutil.Process().children(recursive=True)
+    assert {path.name for path in tmp_path.iterdir()} <= {"begun", "class", "marks.csv", "marks.html"}
+
+
+def test_endless_outputs_are_not_kept():
+    notebook = code("1")
+    client = run_notebooks._VerdictClient(notebook)
+    shown = {"msg_type": "display_data", "content": {"data": {MIME: WRONG, "text/html": "x" * 1000}}}
+    for message in [shown, {"msg_type": "stream", "content": {"text": "x"}}] * 3 * MAX_VERDICTS:
+        client.process_message(message, notebook.cells[0], 0)
+    assert notebook.cells[0].outputs == [{"data": {MIME: WRONG}}] * (MAX_VERDICTS + 1)
+    assert len(json.dumps(notebook)) < 50_000

@@ -217,16 +217,16 @@ def test_answers_follow_the_questions(mine):
 
 ODD = {  # the content of en/07_positional_encoding.ipynb, and part of the message
     "empty": (b"", "the file is empty"),
-    "torn": (b'{"cells": [', "not JSON: line 1"),
+    "torn": (b'{"cells": [', "cannot be read: JSONDecodeError: "),
     "no notebook": (b"[]", "not a notebook"),
     "large": (b" " * 50_000_001, "larger than 50 MB"),
     "a verdict that is none": (
         json.dumps(lesson({"exercise": 3})).encode(),
-        "cell 1: invalid exercise in a verdict: 3",
+        "cell 1: unreadable outputs or verdicts",
     ),
     "an exercise of another version": (
         json.dumps(lesson(verdict("no_such_exercise", passed=True))).encode(),
-        "unknown exercises: no_such_exercise",
+        "unknown exercise: no_such_exercise",
     ),
 }
 
@@ -240,6 +240,31 @@ def test_damaged_notebooks_are_named_and_others_count(mine, content, said):
     (line,) = [line for line in str(ProgressPage(progress)).splitlines() if "07_positional" in line]
     assert line.startswith("  my/en/07_positional_encoding.ipynb: ")
     assert said in line
+
+
+@pytest.mark.parametrize("part", ["+a", ".a", "()", "[0]"])
+def test_sources_too_deep_for_python_are_read(mine, part):
+    attempt = cell(verdict("encoder_layer", "a"), source="check('encoder_layer', x)\nx = a" + part * 2500)
+    hand_in(mine, **{"en/12_transformer_layers.ipynb": new_notebook(cells=[attempt])})
+    progress = collect(mine)
+    assert progress.attempts["encoder_layer"] == Attempts("a", "a")
+    assert progress.passed == 2
+
+
+def test_an_unforeseen_error_in_one_notebook_does_not_end_the_page(mine, monkeypatch):
+    collecting = sys.modules[collect.__module__]
+    really = collecting.saved_grades
+    broken = iter([RuntimeError("odd"), None, None])
+
+    def failing(cells):
+        if error := next(broken):
+            raise error
+        return really(cells)
+
+    monkeypatch.setattr(collecting, "saved_grades", failing)
+    progress = collect(mine)
+    assert progress.passed == 1
+    assert progress.problems == {"my/en/05_layer_norm.ipynb": "cannot be read: RuntimeError: odd"}
 
 
 PLACES = {
@@ -328,12 +353,22 @@ def test_html_escapes_untrusted_text(mine):
     assert "\x1b" not in html + str(progress_page())
 
 
-def test_damaged_saved_solutions_are_named(mine):
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("def gelu(x)\n    return x\n", "line 1 is not valid Python (expected ':')"),
+        ("x = a" + "+a" * 20_000, ""),
+        ("x = " + "-" * 20_000 + "1", ""),
+    ],
+    ids=["a mistake", "deep", "deeper"],
+)
+def test_damaged_saved_solutions_are_named(mine, source, said):
     (mine / "blocks").mkdir()
-    (mine / "blocks" / "gelu.py").write_text("def gelu(x)\n    return x\n", "utf-8")
+    (mine / "blocks" / "gelu.py").write_text(source, "utf-8")
     progress = collect(mine)
     assert progress.solutions == ()
-    assert progress.problems == {"my/blocks/gelu.py": "line 1 is not valid Python (expected ':')"}
+    assert progress.problems.keys() == {"my/blocks/gelu.py"}
+    assert progress.problems["my/blocks/gelu.py"].startswith(said)
 
 
 def test_reading_writes_nothing(mine):

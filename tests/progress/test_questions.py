@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from blocklab_course.gradebook.notebooks import load, markdown_texts
+from blocklab_course.gradebook.notebooks import load
 from blocklab_course.i18n import LANGUAGES
-from blocklab_course.progress.questions import CLOSING, Question, closing_questions
+from blocklab_course.progress.questions import CLOSING, Question, closing_questions, markdown_texts
 
 ROOT = Path(__file__).parents[2]
 NAMES = [path.name for path in sorted((ROOT / "notebooks" / "en").glob("*.ipynb"))]
@@ -42,3 +42,8 @@ def test_questions_and_answers_may_have_several_paragraphs():
 @pytest.mark.parametrize("end", ["", "\n\n1. What?", "\n\n1. What?\n\n<details><summary>Answer</summary>\n\nThis."])
 def test_truncated_sections_have_no_questions(end):
     assert closing_questions([CLOSING["en"] + end], "en") == []
+
+
+def test_long_sections_are_read_in_time_in_proportion_to_their_length():
+    blanks = CLOSING["en"] + "\n\n" + ("1. Why?" + " " * 2_000_000)  # hours, if each blank is tried as an end
+    assert closing_questions([blanks], "en") == []

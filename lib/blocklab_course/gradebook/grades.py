@@ -1,110 +1,78 @@
 """Grades from verdicts: the best and the last one of each exercise."""
 
 import re
-import reprlib
+from dataclasses import dataclass, field
 
 from blocklab_course.checks.verdict import MIME
 from blocklab_course.i18n import Text
+from blocklab_course.lessons.catalog import EXERCISES
 
 from .notebooks import Cell
-from .submissions import is_starter_code, submitted_solutions
+from .submissions import submitted_solutions, unchanged_exercises
 
 SOLVED, NOT_BEGUN, UNKNOWN = "✓", "…", "?"
-NOT_WRITTEN = "not-written-yet"
-MAX_UNKNOWN = (
-    20  # unknown exercises per student: enough for those of a newer version, without a flood of made-up columns
-)
-MAX_PROBLEMS = 3
+MAX_VERDICTS = 100  # of one cell, which in a lesson has at most a few
 
-BAD_CELLS = Text(en="unreadable cells: {count}", zh="无法读取的单元格：{count} 个")
-BAD_OUTPUTS = Text(en="cell {cell}: unreadable outputs", zh="第 {cell} 个单元格：输出无法读取")
-BAD_VERDICT = Text(en="cell {cell}: expected a verdict, got {got}", zh="第 {cell} 个单元格：结论不合格式，写的是 {got}")
-BAD_FIELD = Text(
-    en="cell {cell}: invalid {field} in a verdict: {got}",
-    zh="第 {cell} 个单元格：结论里的 {field} 不合格式，写的是 {got}",
-)
-TOO_MANY_UNKNOWN = Text(en="too many unknown exercises", zh="不存在的练习太多")
-MORE = Text(en="more of this kind: {count}", zh="类似的错误还有 {count} 处")
+UNREADABLE = Text(en="cell {cell}: unreadable outputs or verdicts", zh="第 {cell} 个单元格：输出或结论无法读取")
+TOO_MANY = Text(en="cell {cell}: only its first {most} verdicts count", zh="第 {cell} 个单元格：只算前 {most} 个结论")
+NOT_OWN = Text(en="cell {cell}: seems to be the lesson's solution", zh="第 {cell} 个单元格：看来是课程的参考答案")
+NO_EXERCISE = Text(en="unknown exercise: {name}", zh="这里没有这个练习：{name}")
 
-_NAME = re.compile(r"\w[\w-]{0,99}")
-_MISTAKE = re.compile(r"\w[\w-]*(\+\w[\w-]*)*")
-MAX_MISTAKE_LENGTH = 300
+_MISTAKE = re.compile(r"(?=.{1,300}\Z)\w[\w-]*(\+\w[\w-]*)*")
 
 
+@dataclass
 class Grades:
-    """The best and the last grade of each exercise.
+    """The best and the last grade of each exercise, and what does not count, with reasons.
 
-    SOLVED is better than a mistake, a mistake better than NOT_BEGUN; of several mistakes, the last one counts. Invalid
-    verdicts are reported in `problems`. `excluded` are the numbers of cells whose verdict seems to be on the lesson's
-    own solution.
+    SOLVED is better than a mistake, a mistake better than NOT_BEGUN; of several mistakes, the last one counts.
     """
 
-    def __init__(self):
-        self.best: dict[str, str] = {}
-        self.last: dict[str, str] = {}
-        self.excluded: set[int] = set()
-        self._problems: list[str] = []
-
-    def add(self, cell: Cell, verdict: object) -> None:
-        """Count the verdict of a cell, unless the cell holds the lesson's solution."""
-        if cell.solution:
-            return
-        if not isinstance(verdict, dict):
-            self.add_problem(BAD_VERDICT.format(cell=cell.number, got=reprlib.repr(verdict)))
-            return
-        exercise, passed, mistake = map(verdict.get, ("exercise", "passed", "mistake"))
-        invalid = {
-            "exercise": not _matches(_NAME, exercise),
-            "passed": not isinstance(passed, bool),
-            "mistake": mistake is not None and not (_matches(_MISTAKE, mistake) and len(mistake) <= MAX_MISTAKE_LENGTH),
-        }
-        for field in (field for field, is_invalid in invalid.items() if is_invalid):
-            self.add_problem(BAD_FIELD.format(cell=cell.number, field=field, got=reprlib.repr(verdict.get(field))))
-            return
-        if cell.folded or exercise in submitted_solutions(cell.source):
-            self.excluded.add(cell.number)
-            return
-        not_begun = mistake == NOT_WRITTEN or is_starter_code(exercise, cell.source)
-        grade = SOLVED if passed else NOT_BEGUN if not_begun else mistake or UNKNOWN
-        self.last[exercise] = grade
-        self.best[exercise] = better_grade(self.best.get(exercise, NOT_BEGUN), grade)
-
-    def add_problem(self, problem: str) -> None:
-        self._problems.append(problem)
-
-    @property
-    def problems(self) -> list[str]:
-        """The first problems, and the number of further ones."""
-        more = len(self._problems) - MAX_PROBLEMS
-        return self._problems[:MAX_PROBLEMS] + ([MORE.format(count=more)] if more > 0 else [])
+    best: dict[str, str] = field(default_factory=dict)
+    last: dict[str, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
 
 
-def _matches(pattern: re.Pattern, text: object) -> bool:
-    return isinstance(text, str) and pattern.fullmatch(text) is not None
+def saved_grades(cells: list[Cell], problems: list[str] = ()) -> Grades:
+    """The grades from the verdicts in the outputs of a notebook's cells, without the lesson's solutions."""
+    grades = Grades(problems=[*problems])
+    for cell in (cell for cell in cells if not cell.solution and cell.outputs != []):
+        solutions, unchanged = submitted_solutions(cell.source), unchanged_exercises(cell.source)
+        for exercise, grade in _verdicts(cell, grades.problems):
+            if exercise not in EXERCISES:
+                grades.problems.append(NO_EXERCISE.format(name=exercise))
+            elif cell.folded or exercise in solutions:
+                grades.problems.append(NOT_OWN.format(cell=cell.number))
+            else:
+                grades.last[exercise] = NOT_BEGUN if exercise in unchanged and grade != SOLVED else grade
+                grades.best[exercise] = better_grade(grades.best.get(exercise, NOT_BEGUN), grades.last[exercise])
+    return grades
 
 
-def grade_order(grade: str) -> int:
-    """A sort key: larger is better."""
-    return {NOT_BEGUN: 0, SOLVED: 2}.get(grade, 1)
+def _verdicts(cell: Cell, problems: list[str]) -> list[tuple[str, str]]:
+    """The exercise and the grade of each valid verdict in the outputs of a cell. Says in `problems` what is invalid."""
+    outputs = cell.outputs if isinstance(cell.outputs, list) else [None]
+    bundles = [output.get("data", {}) if isinstance(output, dict) else None for output in outputs]
+    grades = [_grade(bundle[MIME]) for bundle in bundles if isinstance(bundle, dict) and MIME in bundle]
+    if None in grades or not all(isinstance(bundle, dict) for bundle in bundles):
+        problems.append(UNREADABLE.format(cell=cell.number))
+    if len(grades) > MAX_VERDICTS:
+        problems.append(TOO_MANY.format(cell=cell.number, most=MAX_VERDICTS))
+    return [grade for grade in grades[:MAX_VERDICTS] if grade]
+
+
+def _grade(verdict: object) -> tuple[str, str] | None:
+    """The exercise and the grade of a verdict; None if it is not one."""
+    match verdict:
+        case {"exercise": str(exercise), "passed": True}:
+            return exercise, SOLVED
+        case {"exercise": str(exercise), "passed": False, "mistake": None}:
+            return exercise, UNKNOWN
+        case {"exercise": str(exercise), "passed": False, "mistake": str(mistake)} if _MISTAKE.fullmatch(mistake):
+            return exercise, NOT_BEGUN if mistake == "not-written-yet" else mistake
+    return None
 
 
 def better_grade(earlier: str, later: str) -> str:
     """The better of two grades; the later one of two mistakes."""
-    return later if grade_order(later) >= grade_order(earlier) else earlier
-
-
-def saved_grades(notebook: dict, cells: list[Cell]) -> Grades:
-    """The grades from the verdicts in the outputs of a notebook, without the lesson's solutions."""
-    grades = Grades()
-    odd = sum(not isinstance(cell, dict) for cell in notebook["cells"])
-    if odd:
-        grades.add_problem(BAD_CELLS.format(count=odd))
-    for cell in (cell for cell in cells if not cell.solution):
-        outputs = cell.outputs if isinstance(cell.outputs, list) else [cell.outputs]
-        data = [output.get("data", {}) if isinstance(output, dict) else None for output in outputs]
-        for bundle in data:
-            if not isinstance(bundle, dict):
-                grades.add_problem(BAD_OUTPUTS.format(cell=cell.number))
-            elif MIME in bundle:
-                grades.add(cell, bundle[MIME])
-    return grades
+    return max(later, earlier, key=lambda grade: {NOT_BEGUN: 0, SOLVED: 2}.get(grade, 1))

@@ -7,19 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from blocklab_course.gradebook.grades import NOT_BEGUN, SOLVED, Grades, better_grade, saved_grades
-from blocklab_course.gradebook.notebooks import code_cells, is_notebook, links_to_folder, load, markdown_texts, walk
-from blocklab_course.gradebook.students import join_names
+from blocklab_course.gradebook.notebooks import code_cells, is_notebook, load, walk, why_not_read
 from blocklab_course.i18n import LANGUAGES, Text, get_language
 from blocklab_course.lessons.catalog import EXERCISES, LESSONS, SAVED_EXERCISES, Lesson
-from blocklab_course.workspace.files import LINK, Unreadable, read_at_most, why_not_opened
+from blocklab_course.workspace.files import Unreadable, read_at_most
 from blocklab_course.workspace.folder import PREDICTIONS_FILE
 from blocklab_course.workspace.predictions import count_predictions
 from blocklab_course.workspace.solutions import display_path, read_code, solution_file_in
 
-from .questions import Question, closing_questions
+from .questions import Question, closing_questions, markdown_texts
 
 MAX_QUESTIONS = 5
-UNKNOWN_EXERCISES = Text(en="unknown exercises: {names}", zh="这里没有这些练习：{names}")
 NOT_A_COPY = Text(
     en="not one of your copies of the lessons, so its passed exercises ({count}) are not counted",
     zh="这不是你的课程副本，里面通过的练习（{count} 个）没有计入",
@@ -65,23 +63,24 @@ class Progress:
 
 def collect(folder: Path, rng: random.Random | None = None) -> Progress:
     """Collect the progress in a learner's folder, over both languages. `rng` chooses the questions."""
-    problems: dict[str, str] = {}
     attempts: dict[str, Attempts] = {}
     asked: dict[tuple[Lesson, str], list[Question]] = {}
-    for path in _notebooks(folder, problems):
-        name = path.relative_to(folder.parent).as_posix()
+    files, closed = walk(folder)
+    problems = {f"{folder.name}/{file.as_posix()}": why for file, why in closed.items()}
+    for file in sorted(filter(is_notebook, files), key=lambda file: (folder / file).lstat().st_mtime):
+        name = f"{folder.name}/{file.as_posix()}"
+        lesson, language = _copied_lesson(file)
         try:
-            notebook = load(path)
-        except (Unreadable, OSError) as error:
-            problems[name] = why_not_opened(error)
+            notebook = load(folder / file)
+            grades = saved_grades(code_cells(notebook))
+            questions = closing_questions(markdown_texts(notebook), language) if lesson else []
+        except Exception as error:  # whatever it holds, one file must not end the page
+            problems[name] = why_not_read(error)
             continue
-        grades = saved_grades(notebook, code_cells(notebook))
-        lesson, language = _lesson_from_name(path), path.parent.name
-        if lesson and path.parent.parent == folder and language in LANGUAGES:
-            asked.setdefault((lesson, language), closing_questions(markdown_texts(notebook), language))
+        if lesson:
+            asked.setdefault((lesson, language), questions)
             _add_grades(attempts, grades)
-            unknown = [exercise for exercise in grades.best if exercise not in EXERCISES]
-            messages = grades.problems + [UNKNOWN_EXERCISES.format(names=join_names(unknown))] * bool(unknown)
+            messages = dict.fromkeys(grades.problems)
         else:
             passed = sum(grade == SOLVED for grade in grades.best.values())
             messages = [NOT_A_COPY.format(count=passed)] * bool(grades.best)
@@ -96,22 +95,10 @@ def collect(folder: Path, rng: random.Random | None = None) -> Progress:
     )
 
 
-def _notebooks(folder: Path, problems: dict[str, str]) -> list[Path]:
-    """The notebooks below a folder, in the order in which they were saved; unreadable folders go to `problems`."""
-    found = []
-    for path, error in sorted(walk(folder), key=lambda pair: pair[0]):
-        name = path.relative_to(folder.parent).as_posix()
-        if error or links_to_folder(path):
-            problems[name] = why_not_opened(error or Unreadable(LINK))
-        elif is_notebook(path):
-            found.append(path)
-    return sorted(found, key=lambda path: path.lstat().st_mtime)
-
-
-def _lesson_from_name(path: Path) -> Lesson | None:
-    """The lesson that a notebook is named after."""
-    named = _LESSON.fullmatch(path.stem)
-    return _BY_PACKAGE.get(named[1]) if named else None
+def _copied_lesson(file: Path) -> tuple[Lesson | None, str]:
+    """The lesson of which a file, such as `en/05_layer_norm.ipynb`, is the learner's copy, and its language."""
+    named, language = _LESSON.fullmatch(file.stem), file.parent.as_posix()
+    return (_BY_PACKAGE.get(named[1]) if named and language in LANGUAGES else None), language
 
 
 def _add_grades(attempts: dict[str, Attempts], grades: Grades) -> None:
@@ -129,7 +116,7 @@ def _unreadable_predictions(file: Path, folder: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (Unreadable, OSError) as error:
-        return {file.relative_to(folder.parent).as_posix(): why_not_opened(error)}
+        return {file.relative_to(folder.parent).as_posix(): why_not_read(error)}
     return {}
 
 
@@ -141,8 +128,8 @@ def _readable_solutions(folder: Path, problems: dict[str, str]) -> Iterator[str]
             read_code(file)
         except FileNotFoundError:
             continue
-        except (Unreadable, OSError) as error:
-            problems[display_path(file)] = why_not_opened(error)
+        except Exception as error:  # compiling may raise more than SyntaxError
+            problems[display_path(file)] = why_not_read(error)
             continue
         yield name
 

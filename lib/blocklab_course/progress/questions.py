@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from blocklab_course.gradebook.notebooks import source_of
+
 CLOSING = {"en": "## Three closing questions", "zh": "## 三个思考题"}
-_QUESTION = re.compile(
-    r"^\d+\. (?P<asked>.+?)\s*<details>\s*<summary>[^<]*</summary>\s*(?P<answer>.+?)\s*</details>",
-    re.MULTILINE | re.DOTALL,
-)
+_NUMBER = re.compile(r"^\d+\. ", re.MULTILINE)
+_SUMMARY = re.compile(r"<details>\s*<summary>[^<]*</summary>")
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,20 @@ class Question:
     answer: str
 
 
+def markdown_texts(notebook: dict) -> list[str]:
+    """The texts of a notebook's Markdown cells in order."""
+    cells = (cell for cell in notebook["cells"] if isinstance(cell, dict))
+    return [source_of(cell) for cell in cells if cell.get("cell_type") == "markdown"]
+
+
 def closing_questions(texts: Iterable[str], language: str) -> list[Question]:
-    """The closing questions in the texts of a lesson."""
-    found = section(texts, CLOSING[language]) or ""
-    return [Question(match["asked"], match["answer"]) for match in _QUESTION.finditer(found)]
+    """The closing questions in the texts of a lesson: numbered, each with its answer in `<details>`."""
+    found = []
+    for part in (section(texts, CLOSING[language]) or "").split("</details>")[:-1]:
+        number, folded = _NUMBER.search(part), _SUMMARY.search(part)
+        if number and folded and number.end() <= folded.start():
+            found.append(Question(part[number.end() : folded.start()].strip(), part[folded.end() :].strip()))
+    return found
 
 
 def section(texts: Iterable[str], start: str) -> str | None:
