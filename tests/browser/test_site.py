@@ -11,8 +11,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from authoring.project import Project
+from authoring.site.home import FEATURED
 from authoring.site.layout import STORAGE_KEY
 from authoring.site.write import write_site
+from blocklab_course.i18n import LANGUAGES
 
 pytestmark = pytest.mark.xdist_group("site")
 
@@ -275,6 +277,21 @@ def test_search_says_when_nothing_is_found(open_page):
     page.get_by_role("searchbox").fill("<b>zzzz")
     expect(page.get_by_role("search").get_by_role("status")).to_have_text("没有找到“<b>zzzz”。")
     expect(page.locator(".results a")).to_have_count(0)
+
+
+# The start page
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_start_page_asks_what_is_to_be_guessed(open_page, language):
+    page = open_page(f"{language}/index")
+    figures = page.locator(".play figure").all()
+    assert len(figures) == len(FEATURED)
+    for figure in figures:
+        question = figure.locator("xpath=preceding-sibling::*[1]")
+        expect(question).to_be_visible()
+        assert re.search(r"[?？]$", question.inner_text())
+        assert question.evaluate("node => node.localName") == "p"
 
 
 # What the browser keeps
