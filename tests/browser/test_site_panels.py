@@ -73,6 +73,17 @@ def test_guess_is_judged_and_kept_in_both_languages_and_on_the_start_page(page, 
     expect(page.locator(".progress")).to_contain_text(f"1 predictions made, {int(right)} of them right")
 
 
+def test_translation_opens_at_the_panel_that_is_read(page, site):
+    figure = panel(page, site, "en")
+    slider = figure.get_by_role("slider").and_(page.locator("input"))
+    slider.evaluate("node => scrollBy(0, node.getBoundingClientRect().bottom)")  # its id is the last above the screen
+    cell = figure.evaluate("node => node.closest('.cell').id")
+    page.get_by_role("link", name="中文").click()
+    page.wait_for_url(re.compile(rf"/zh/{LESSON}\.html#{cell}$"))
+    expect(page.locator(f"#{cell} .blocklab-bar")).to_be_attached()
+    assert 0 <= page.locator(f"#{cell}").evaluate("node => node.getBoundingClientRect().top") < 120
+
+
 OLD = f'(globalThis.blocklabStates ??= {{}})["{LESSON}/idle_slider"] = {{"format":1}};'
 
 

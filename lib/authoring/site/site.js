@@ -88,10 +88,11 @@
   }
 
   // ---- The place in the text ------------------------------------------------------------------------------------------
-  /** The id of the last element at the top of the screen or above it. */
+  /** The id of the last element at the top of the screen or above it, of those that both languages share: the ids
+   *  within a figure are those of its picture or of its living panel. */
   function here() {
     const passed = (node) => node.checkVisibility() && node.getBoundingClientRect().top < TOP;
-    return all("main [id]").filter((node) => !node.closest("svg") && passed(node)).at(-1)?.id ?? "";
+    return all("main [id]").filter((node) => !node.closest("figure") && passed(node)).at(-1)?.id ?? "";
   }
 
   /** The link to the other language leads to the same place. */
