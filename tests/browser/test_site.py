@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -206,6 +207,45 @@ def test_contents_mark_the_current_section(open_page):
     page.get_by_role("navigation", name="On this page").get_by_role("link", name="Real digits").click()
     expect(here).to_have_text("Real digits")
     assert kept(page)["last"] == {"lesson": "02_norm_axes", "place": "real-digits"}
+
+
+def test_contents_mark_follows_jumps_from_text_to_text(open_page):
+    page = open_page("en/02_norm_axes")
+    here = page.locator(".contents [aria-current]")
+    tops = page.evaluate("""() => [...document.querySelectorAll('.contents a')].map(link =>
+        [link.textContent, document.getElementById(link.hash.slice(1)).getBoundingClientRect().top])""")
+    long = [(name, (top + end) / 2) for (name, top), (_, end) in pairwise(tops) if end - top > 900]
+    assert len(long) > 2
+    for name, middle in (*long, long[0]):  # no heading is near the top of the screen
+        page.evaluate("y => scrollTo(0, y)", middle)
+        expect(here).to_have_text(name)
+    assert kept(page)["last"]["place"] == here.get_attribute("href")[1:]
+
+
+def test_contents_mark_the_last_section_at_the_end(open_page):
+    page = open_page("en/13_kv_cache")
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    last = page.locator(".contents a").last.inner_text()
+    expect(page.locator(".contents [aria-current]")).to_have_text(last)
+
+
+def test_contents_mark_each_section_that_is_jumped_to(open_page):
+    page = open_page("en/02_norm_axes#read-next")  # one of several at the end of the page, which cannot scroll further
+    here = page.locator(".contents [aria-current]")
+    expect(here).to_have_text("Read next")
+    for link in page.locator(".contents a").all()[::-1]:
+        link.click()
+        expect(here).to_have_text(link.inner_text())
+
+
+def test_contents_mark_follows_when_the_page_grows_above(open_page):
+    page = open_page("en/02_norm_axes")
+    page.add_style_tag(content="* { overflow-anchor: none }")  # as in browsers that do not keep the place
+    here = page.locator(".contents [aria-current]")
+    page.locator("#real-digits").evaluate("node => scrollTo(0, scrollY + node.getBoundingClientRect().top + 10)")
+    expect(here).to_have_text("Real digits")
+    page.locator("article .cell").first.evaluate("node => (node.style.height = `${node.offsetHeight + 350}px`)")
+    expect(here).to_have_text("The layout trap")
 
 
 def test_contents_are_folded_on_a_phone(open_page):

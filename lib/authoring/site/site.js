@@ -113,18 +113,30 @@
     unfold();
     const links = new Map(all("a", box).map((link) => [link.getAttribute("href").slice(1), link]));
     const lesson = document.querySelector("main").dataset.lesson;
-    let at = null;
-    const watch = new IntersectionObserver(() => {
-      const line = innerHeight / 3;
-      const above = [...links.keys()].filter((id) => document.getElementById(id).getBoundingClientRect().top < line);
-      const now = above.at(-1) ?? "";
+    const top = (id) => document.getElementById(id).getBoundingClientRect().top;
+    let [at, jump, waiting] = [null, null, false];
+    const mark = () => {
+      waiting = false;
+      const left = document.documentElement.scrollHeight - innerHeight - scrollY;
+      const line = Math.max(innerHeight / 3, innerHeight - left); // lower at the end, where sections cannot move up to it
+      const rests = jump && Math.abs(top(jump.id) - jump.top) < 2; // the reader has not scrolled since
+      const now = rests ? jump.id : [...links.keys()].findLast((id) => top(id) < line) ?? "";
       if (now === at) return;
       links.get(at)?.removeAttribute("aria-current");
       links.get(now)?.setAttribute("aria-current", "location");
       at = now;
       if (lesson) keep((all) => (all.last = { lesson, place: now }));
-    }, { rootMargin: "0px 0px -66% 0px" });
-    for (const id of links.keys()) watch.observe(document.getElementById(id));
+    };
+    const look = () => (waiting ||= !!requestAnimationFrame(mark));
+    const jumped = () => {
+      const id = [...links.keys()].find((id) => links.get(id).hash === location.hash);
+      const shown = id && top(id) >= 0 && top(id) < innerHeight;
+      jump = shown ? { id, top: top(id) } : null;
+      look();
+    };
+    for (const event of ["load", "hashchange"]) addEventListener(event, jumped);
+    addEventListener("scroll", look, { passive: true });
+    new ResizeObserver(look).observe(document.querySelector("main")); // panels grow; and at first
   }
 
   // ---- Search ---------------------------------------------------------------------------------------------------------
