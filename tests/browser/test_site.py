@@ -276,6 +276,35 @@ def test_search_finds_the_section(open_page, language, query):
     page.wait_for_url(re.compile(rf"/{language}/02_norm_axes\.html#the-layout-trap"))
 
 
+@pytest.mark.parametrize(
+    ("language", "query", "first"),
+    [
+        ("en", "layer norm", "05 LayerNorm, exactly."),
+        ("en", "Which numbers share one mean", "02 Which numbers share one mean?"),
+        ("en", "11 why rotate", "11 Why rotate queries and keys?"),
+        ("en", "clocks", "07 How do sines tell positions apart? · Clocks"),
+        ("zh", "布局陷阱", "02 哪些数共用一个均值？ · 布局陷阱"),
+        ("zh", "层归一化", "05 一丝不差的层归一化"),
+    ],
+)
+def test_search_shows_whole_titles_first(open_page, language, query, first):
+    page = open_page(f"{language}/glossary")
+    page.get_by_role("searchbox").fill(query)
+    expect(page.locator(".results strong").first).to_have_text(first)
+
+
+def test_search_orders_whole_titles_their_beginnings_their_words_and_texts(open_page):
+    page = open_page("en/glossary")
+    page.get_by_role("searchbox").fill("exercise attention")
+    titles = page.locator(".results strong")
+    expect(titles.first).to_have_text("10 Who may look at whom? · Exercise: attention")
+    expect(titles.nth(1)).to_have_text("13 What does one more token cost? · Exercise: attention with a cache")
+    named = [" ".join(title.split(" · ")[1:]).lower() for title in titles.all_inner_texts()]
+    one = ["exercise" in name or "attention" in name for name in named]
+    assert one == sorted(one, reverse=True)
+    assert not all(one)
+
+
 def test_search_finds_symbols_of_formulas(open_page):
     page = open_page("zh/glossary")
     for symbol in ("γ", "√"):

@@ -142,17 +142,36 @@
   // ---- Search ---------------------------------------------------------------------------------------------------------
   const OTHER = { en: "zh", zh: "en" };
 
-  /** The sections with all the words, first those with one in the heading. */
+  /** Letters, digits and signs alone: "Layer norm?" is "layernorm". */
+  const bare = (text) => text.toLowerCase().replace(/[\s\p{P}]+/gu, "");
+
+  /** How well a query suits the name of a section; 0 is best. */
+  function rank(name, asked, wanted) {
+    const names = [name, name.replace(/^\d+ /, "")].map(bare); // with and without the number of the lesson
+    const whole = bare(asked);
+    const said = name.toLowerCase();
+    const tests = [
+      () => names.includes(whole),
+      () => whole && names.some((each) => each.startsWith(whole)),
+      () => wanted.every((word) => said.includes(word)),
+      () => wanted.some((word) => said.includes(word)),
+    ];
+    const first = tests.findIndex((test) => test());
+    return first < 0 ? tests.length : first;
+  }
+
+  /** The sections with all the words: first whole names, then names that begin with the query, names with all words,
+   *  names with one of them, and last those with the words in the text. Of equals, pages come before their sections. */
   function found(pages, asked) {
     const wanted = asked.toLowerCase().split(/\s+/).filter(Boolean);
     const hits = pages.flatMap(([file, title, sections]) =>
       sections.flatMap(([id, heading, text]) => {
         const said = `${title}\n${heading}\n${text}`.toLowerCase();
         if (!wanted.every((word) => said.includes(word))) return [];
-        const head = `${heading || title}`.toLowerCase();
-        return [{ file, title, id, heading, text, first: wanted.some((word) => head.includes(word)), word: wanted[0] }];
+        const order = 2 * rank(heading || title, asked, wanted) + (heading ? 1 : 0);
+        return [{ file, title, id, heading, text, order, word: wanted[0] }];
       }));
-    return wanted.length ? hits.sort((a, b) => b.first - a.first) : [];
+    return wanted.length ? hits.sort((a, b) => a.order - b.order) : [];
   }
 
   /** The text around a hit, with the hit marked. */
