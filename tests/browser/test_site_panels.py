@@ -84,6 +84,16 @@ def test_translation_opens_at_the_panel_that_is_read(page, site):
     assert 0 <= page.locator(f"#{cell}").evaluate("node => node.getBoundingClientRect().top") < 120
 
 
+def test_place_stays_when_a_panel_above_comes_to_life(page, site):
+    page.goto((site / "en" / f"{LESSON}.html").as_uri())
+    contents = page.locator(".contents a")
+    page.evaluate("id => (location.hash = id)", contents.nth(3).get_attribute("href"))
+    expect(page.locator("figure .blocklab-bar")).to_be_attached()
+    below = page.locator(contents.nth(3).get_attribute("href"))
+    assert 0 <= below.evaluate("node => node.getBoundingClientRect().top") < 120
+    expect(contents.nth(3)).to_have_attribute("aria-current", "location")
+
+
 OLD = f'(globalThis.blocklabStates ??= {{}})["{LESSON}/idle_slider"] = {{"format":1}};'
 
 

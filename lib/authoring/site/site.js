@@ -95,6 +95,15 @@
     return all("main [id]").filter((node) => !node.closest("figure") && passed(node)).at(-1)?.id ?? "";
   }
 
+  /** Change the page while what is read stays where it is on the screen; not all browsers do so by themselves,
+   *  and none right after a jump. */
+  function inPlace(change) {
+    const read = document.getElementById(here());
+    const before = read?.getBoundingClientRect().top;
+    change();
+    if (read) scrollBy(0, read.getBoundingClientRect().top - before);
+  }
+
   /** The link to the other language leads to the same place. */
   function languages() {
     const link = document.querySelector(".language");
@@ -257,9 +266,11 @@
       const onGuess = (choice, right) => keep((now) => (now.guesses[panel] ??= [choice, right]));
       const whole = statesFor(globalThis.blocklabStates?.[panel], language);
       const still = [...figure.childNodes];
-      figure.append(place);
-      frozen(place, whole, { guessed, onGuess });
-      for (const node of still) node.remove();
+      inPlace(() => {
+        figure.append(place);
+        frozen(place, whole, { guessed, onGuess });
+        for (const node of still) node.remove();
+      });
     } catch (error) {
       console.warn(error);
       place.remove();
