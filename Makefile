@@ -29,7 +29,7 @@ ENVIRONMENTS := $(addsuffix -environment,lessons dev colab front-ends newest old
 .DEFAULT_GOAL := help
 .PHONY: help lab check-args test style test-core test-units test-fused test-notebooks test-browser colab test-exhaustive
 .PHONY: test-all front-ends newest oldest lessons site site-run single handouts figures bench mutants address font clean
-.PHONY: $(ENVIRONMENTS)
+.PHONY: $(ENVIRONMENTS) chromium
 
 help:
 	@sed -n 's/^\([a-z -]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r target text; do printf '%-22s %s\n' "$$target" "$$text"; done
@@ -48,13 +48,16 @@ lab: check-args lessons-environment ## open the lessons in JupyterLab (READ=en o
 		--LabApp.app_settings_dir="lib/authoring/lab_settings/$$READ" --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
 
 # Two parts run at a time, the longest first; each keeps one core busy.
-test: dev-environment ## style, unit tests, every lesson, a Colab-like environment, a real browser
+test: chromium ## style, unit tests, every lesson, a Colab-like environment, a real browser
 	@echo "Two parts run at a time. The output of a part appears when it has ended."
 	@$(MAKE) --no-print-directory -j2 -k $(if $(filter output-sync,$(.FEATURES)),--output-sync) \
 		test-units test-core test-browser colab test-notebooks test-fused style
 	@echo "All tests passed."
 
-style test-core test-units test-fused test-notebooks test-browser: dev-environment
+style test-core test-units test-fused test-notebooks test-browser chromium: dev-environment
+
+chromium: # not for the parts of `test`, so that a download that fails is tried once
+	@$(RUN) authoring.chromium
 
 style:
 	$(RUN) ruff check --no-cache .
@@ -84,7 +87,7 @@ colab: colab-environment ## the lessons with the package versions of Colab, and 
 	.venv-colab/bin/python -m pip install --quiet --no-deps --no-build-isolation --force-reinstall .
 	.venv-colab/bin/python -m $(NBVAL) --fail-on-skip tests/wheel artifacts/as-on-colab/zh -m "not slow"
 
-test-exhaustive: dev-environment ## slow tests that rarely fail, which `make test` leaves out
+test-exhaustive: chromium ## slow tests that rarely fail, which `make test` leaves out
 	$(RUN) $(PYTEST) $(UNIT) -n 2 --dist worksteal -m exhaustive
 	$(RUN) $(PYTEST) $(BROWSER) -n 2 --dist loadgroup -m exhaustive
 	$(RUN) $(NBVAL) notebooks/en notebooks/zh -n 2 --dist loadfile
@@ -92,7 +95,7 @@ test-exhaustive: dev-environment ## slow tests that rarely fail, which `make tes
 
 test-all: test test-exhaustive ## both of these
 
-front-ends: dev-environment colab-environment front-ends-environment ## panels in Notebook 7 and in Colab's Notebook 6.5
+front-ends: chromium colab-environment front-ends-environment ## panels in Notebook 7 and in Colab's Notebook 6.5
 	$(RUN) $(PYTEST) tests/front_ends
 
 newest oldest: ## unit tests and lessons with the newest, or oldest, versions that pyproject.toml allows
@@ -108,7 +111,7 @@ lessons: ## build and run the notebooks from notebooks/source (ONLY='02 03' for 
 	$(RUN) authoring build $$ONLY
 site: ## the lessons as web pages, in site/ (OPEN=1 opens them; ONLY='02 03' records panels of these only)
 	$(RUN) authoring site $(if $(filter 1,$(OPEN)),--open) $$ONLY
-site-run: site ## the same, then test the pages in a real browser
+site-run: site chromium ## the same, then test the pages in a real browser
 	$(RUN) $(PYTEST) $(SITE) --site site -n 2 --dist loadgroup
 single: ## each lesson as a single file, in single/, tested without a network
 	$(RUN) authoring single

@@ -1,7 +1,12 @@
-"""A Chromium that loads one page and nothing else: for the browser tests, the screenshots and the handouts."""
+"""A Chromium that loads one page and nothing else: for the browser tests, the screenshots and the handouts.
+
+`python -m authoring.chromium` installs Playwright's if there is none, and says in one line if that fails.
+"""
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,12 +25,19 @@ FLAGS = (
 )
 
 
+INSTALL = (sys.executable, "-m", "playwright", "install", "chromium")
+
+
+def find_chromium() -> str | None:
+    """The path of $CHROMIUM or of a Chromium on PATH; None means Playwright's own, which may be missing."""
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Yield $CHROMIUM, a Chromium on PATH, or playwright's own. Raises playwright's Error if there is none."""
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
         yield browser
         browser.close()
 
@@ -37,3 +49,18 @@ def reason_without_chromium() -> str | None:
             return None
     except Error as error:
         return f"no Chromium: {error.message.splitlines()[0]}"
+
+
+def install_missing() -> None:
+    """Install Playwright's Chromium if there is none. Prints in one line what follows if that fails."""
+    reason = reason_without_chromium()
+    if reason and not find_chromium():
+        print("No Chromium found: running `playwright install chromium`.", flush=True)
+        subprocess.run(INSTALL, stdin=subprocess.DEVNULL, capture_output=True)
+        reason = reason_without_chromium()
+    if reason:
+        print(f"All tests that drive a browser will be skipped: {reason}")
+
+
+if __name__ == "__main__":
+    install_missing()
