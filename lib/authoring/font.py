@@ -1,7 +1,7 @@
 """Build the font of the Chinese figures, a renamed subset of Noto Sans CJK SC of about 1 MB.
 
 `python -m authoring.font [SOURCE.ttc]` writes `data/BlocklabSansSC.otf` from Debian's `fonts-noto-cjk`: the 3,755 hanzi
-of GB2312 level 1, the symbols below, and all characters in the lessons and packages. matplotlib draws characters that
+of GB2312 level 1, the hanzi and symbols below, and all characters in the lessons and packages. matplotlib draws what
 Noto lacks (`⟨`, `₂`, `✗`, …) in DejaVu Sans, but not in strings with `$…$`, which may only use the font itself.
 """
 
@@ -37,6 +37,27 @@ SYMBOL_RANGES = (
     (0xFF01, 0xFF5E),  # full-width forms
     (0xFFE0, 0xFFE6),  # ￥
 )
+# The 500 most frequent hanzi of GB2312 level 2, by the word frequencies of the segmenter jieba (0.42.1, dict.txt).
+COMMON = (
+    "丐丕丞亟仞仡伽佚佟侃俑俨俸俾倏倭偃偕僭兀兮冢冥剌劾匕匾卦厥厮叨叩叱叽吆咄咚咦咧咪哧哽唔唧啧啷喃喵喽嗒嗔嗖嗟嗤嗦"
+    "嗯嗳嘀嘈嘟噗噜噢噩嚓圪圳圻垸壑夔夭奕妃妞妾姊姗姘姝姣姹娆娉娌娑娲娴娼婊婢婷媛嫔嫣嬉嬷孚孢孳宕宸寮寰尬尴岑岚岱崛"
+    "嵋嵩巅帷幡幺庑庵庹弩弼後徙徭忒忖忡怡怦恪悖悴惚惴愕愣憔懿戟扈扉拗拚捋捺搴攸敕斐斓於旌昕昙晏晖暨朕朦杈杞杩杵枭柩"
+    "栎桦梓梵棂棣棰椁椋楂楠楹榄榕榭榻槌槎槟樵橄橘檐殡毓氐氽汊汴汶沅沐沓沔沱泗泾洄浏浜浠浣浼涓涔淇淙淞渎渚渲溥溴滕漕"
+    "漩漪潇潼澧澶澹濂濡濮瀛瀵瀹灏灞炖炫焖焘煨煲熠熹牒狩獾玮玺珀珂珈珑珞琛琦琪瑕瑙瑛瑜瑾璁璇璋璐璧璺甬甯畲瘀瘾癫皓睐"
+    "睾睿瞰瞿矜矶砥磴祀祚祛祠祯祺禀禅禧禺秭稣稷窦竺笃笙筝筵箢箫簌粑糍縻纨纭绉绐绗绛绮绯绾缁缙缭缰羁羟羲翊翩耆肴肽胄"
+    "胤胥胧胪胱腌腓膺芙芷芸苓苕苷茯莞莺萃萱萼葺蒯蒿蓦蕃蕲薇藓虔蚓蚣蚯蛟蜈蜿蝌蝠螅螭蟆蟒蟠蟾蠡衢衮衲袅裘褚褰褶觑讧讪"
+    "讷诏诘诰谌谏谒谕谛谟谥豚貂贻赈跄跤跷跻踅踉踱踵蹂蹇蹙躏轶辇辍迥迦迩逍逵遐邸邺郢酯酰钊钗钛钴铐铖铮铿锂锏锛锺镂镏"
+    "镖闵阄阙阪阱陂陲雯雳霆霎鞑韬颌饪饷馍馔馨驷驸驿骞骰骼髦髯鬓鬟魅鱿鲇鲟鲢鲨鳄鳅鳇鳌鳍鳔鳙鳝鸠鸪鸾鹘鹧麋麒麝麟麽麾"
+    "黏黛黜黝黯"
+)
+# Other hanzi of level 2 in words of the field: those of the Chinese texts in fastNLP, jittor, bert4torch and PaddleNLP,
+# of terms of mathematics and machine learning (阈值, 博弈, 共轭), and of common class names (鹦鹉, 蜻蜓).
+FIELD = "弈徇徵憧憬撷擢熵糅耦茉莓薰蚪蜓蜥蜴蜻赝轭阈鹉鹦"
+# The traditional hanzi of the terms of this course, as they are written in Taiwan (批次正規化, 梯度消失, 閾值).
+TRADITIONAL = (
+    "丟係內則動區參啟單學實寫層廣張恆態慣換數斷條棄標樣權歸殘減測準無熱狀異碼積穩紋組統維網線編緩練縮習衝補規計訓評"
+    "詞詢試誤論變軸轉迴連進錯鍵長門閘閾隱預頭頻飽饋體點"
+)
 PICTOGRAMS = "\u200d\ufe0f✅❌❓❗⭐"  # drawn by the browser, as everything above U+1F000; not used in figures
 
 
@@ -46,10 +67,15 @@ def gb2312_level_1() -> set[str]:
     return set("".join(cell.decode("gb2312", errors="ignore") for cell in cells))
 
 
+def hanzi() -> set[str]:
+    """The hanzi that learners are likely to write in their own figures."""
+    return gb2312_level_1() | set(COMMON + FIELD + TRADITIONAL)
+
+
 def characters_in_use() -> set[str]:
     """Every character in the lessons' sources and the packages, without pictograms."""
     files = {
-        *ROOT.glob("notebooks/source/*.py"),
+        *ROOT.glob("notebooks/source/*"),
         *ROOT.glob("lib/blocklab/**/*.py"),
         *ROOT.glob("lib/blocklab_course/**/*.py"),
     }
@@ -111,7 +137,7 @@ def subset(font: TTFont, characters: set[str]) -> None:
 def build(source: Path, target: Path) -> None:
     """Write the subset of `source`; the same source gives the same bytes."""
     with open_source(source) as font:
-        subset(font, gb2312_level_1() | symbols() | characters_in_use())
+        subset(font, hanzi() | symbols() | characters_in_use())
         rename(font)
         font.save(target, reorderTables=True)
 

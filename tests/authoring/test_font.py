@@ -51,6 +51,28 @@ def test_level_1_of_gb2312_is_3755_hanzi():
     assert hanzi <= font.read_characters(font.FONT)
 
 
+@pytest.mark.parametrize(
+    "word",
+    ["阈值", "熵", "陷阱", "博弈", "共轭", "耦合", "浏览", "渲染", "憧憬", "蜻蜓", "梯度消失", "層正規化", "閾值"],
+)
+def test_font_has_the_words_of_the_field(word):
+    assert set(word) <= font.hanzi() & font.read_characters(font.FONT)
+
+
+def test_font_has_every_hanzi_of_the_glossary_and_of_chinese_texts():
+    texts = [*font.ROOT.glob("notebooks/source/*"), *font.ROOT.glob("*.zh-CN.md")]
+    hanzi = {c for path in texts for c in path.read_text("utf-8") if "\u3400" <= c <= "\u9fff"}
+    assert {"阱", "熵"} <= hanzi
+    assert not hanzi - font.read_characters(font.FONT), REMEDY
+
+
+def test_listed_hanzi_are_listed_once_and_are_not_in_level_1():
+    listed = font.COMMON + font.FIELD + font.TRADITIONAL
+    assert len(font.COMMON) == 500
+    assert len(set(listed)) == len(listed)
+    assert not set(listed) & font.gb2312_level_1()
+
+
 def test_font_or_fallback_has_every_character_in_use():
     missing = font.find_missing(font.characters_in_use())
     assert not missing, f"no glyph for {' '.join(sorted(missing))}: {REMEDY}"
@@ -89,7 +111,8 @@ def test_same_source_gives_same_bytes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["哪些数共用一个均值？", "−1.5 × 10³ ≤ α", r"方差 $\sigma^2$，偏移 −1", "⟨x₂⟩ ✗ ✓ → ●□"]
+    "text",
+    ["哪些数共用一个均值？", r"阈值 $\theta$，熵 $H$", "−1.5 × 10³ ≤ α", r"方差 $\sigma^2$，偏移 −1", "⟨x₂⟩ ✗ ✓ → ●□"],
 )
 def test_matplotlib_draws_every_glyph(draw, text):
     assert not draw(text)
