@@ -108,7 +108,7 @@ def content(number: int, records) -> tuple:
     kind, *rest = renumber(records[number], lambda part: content(part, records))
     if kind == "path":
         return kind, *rest[:2], drawn(rest[2]), *rest[3:]
-    return (kind, *rest[:-1], pixels(rest[-1])) if kind == "image" else (kind, *rest)
+    return (kind, *rest[:-1], pixels(rest[-1])) if kind in ("image", "tint") else (kind, *rest)
 
 
 def pixels(url: str) -> bytes:

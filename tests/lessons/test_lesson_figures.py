@@ -58,8 +58,8 @@ def find_handles(figure: str) -> tuple[list[Control], list[tuple]]:
 def outline(records, number: int) -> tuple[np.ndarray, bool]:
     """The points of a stroke, and whether it is a line rather than an area."""
     kind, *record = records[number]
-    if kind == "image":
-        _, x, y, width, height, *_ = record
+    if kind in ("image", "tint"):
+        x, y, width, height = record[-6:-2]
         return np.array([(x, y), (x + width, y + height)]), False
     if kind == "text":
         _, _, transform, letters, _ = record

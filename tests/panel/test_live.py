@@ -75,7 +75,7 @@ def needed(drawing, records):
 
 def references(record):
     kind, *rest = record
-    places = {"rest": rest[0], "path": [*rest[:2], *rest[3:]], "marks": rest[:2], "image": rest[:1]}
+    places = {"rest": rest[0], "path": [*rest[:2], *rest[3:]], "marks": rest[:2], "tint": rest[:2], "image": rest[:1]}
     if kind == "text":
         return [*rest[:2], *rest[3][::3]]
     return places.get(kind, [])

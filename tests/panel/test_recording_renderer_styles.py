@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from matplotlib.collections import EllipseCollection, LineCollection
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.patches import Rectangle
 from matplotlib.path import Path
 from matplotlib.patheffects import SimplePatchShadow
@@ -10,6 +11,7 @@ from matplotlib.transforms import Affine2D
 from test_recording_renderer import axes_of, css, pixels, recorded
 
 from blocklab_course.panel.canvas import Canvas
+from blocklab_course.panel.palette import MOVED, PAPER, STILL, TRUE, fixed
 from blocklab_course.panel.svg_path import relative
 
 GRAY = {"extent": (100, 400, 0, 200), "cmap": "gray", "aspect": "auto"}
@@ -218,3 +220,31 @@ def test_transparent_cell_stays_transparent():
     cells[0, 1, 3] = 0
     (image,), _ = recorded(lambda axes: axes.imshow(cells, **GRAY), "image")
     assert pixels(image[7])[..., 3].tolist() == [[255, 0]]
+
+
+# --- tints: images of palette colours, which a dark page replaces ---
+
+
+def test_image_of_palette_colours_becomes_a_tint_for_each():
+    cells = np.array([[to_rgba(MOVED, 0.2), to_rgba(STILL)], [to_rgba(PAPER, 0), to_rgba(MOVED)]])
+    found, records = recorded(lambda axes: axes.imshow(cells, **GRAY))
+    opacity = {records[style][1]: pixels(url)[..., 0].tolist() for _, style, *_, url in found}
+    assert opacity == {
+        "fill:var(--bl-moved,#dd7610)": [[51, 0], [0, 255]],
+        "fill:var(--bl-still,#dfe6ec)": [[0, 255], [0, 0]],
+    }
+    assert {record[0] for record in found} == {"tint"}
+    assert len({record[2:-1] for record in found}) == 1  # in one place
+
+
+@pytest.mark.parametrize("colours", [["white", "black"], [MOVED, "white"], [fixed(MOVED), STILL], [MOVED, "#123456"]])
+def test_image_with_any_other_colour_stays_an_image(colours):
+    cells = np.array([[to_rgba(colour) for colour in colours]])
+    assert len(recorded(lambda axes: axes.imshow(cells, **GRAY), "image")[0]) == 1
+
+
+def test_smooth_map_from_nothing_to_a_palette_colour_becomes_a_tint():
+    tint = LinearSegmentedColormap.from_list("tint", [to_rgba(TRUE, 0), to_rgba(TRUE)])
+    values = np.linspace(0, 1, 12).reshape(3, 4)
+    looks = {**GRAY, "cmap": tint, "interpolation": "bilinear", "interpolation_stage": "data"}
+    assert len(recorded(lambda axes: axes.imshow(values, **looks), "tint")[0]) == 1

@@ -49,7 +49,7 @@ def shorten(record: Record) -> Record:
     kind, *parts = record
     if kind == "path":
         return kind, *parts[:2], relative_path(parts[2]), *parts[3:]
-    return (kind, *parts[:-1], smaller_image(parts[-1])) if kind == "image" else record
+    return (kind, *parts[:-1], smaller_image(parts[-1])) if kind in ("image", "tint") else record
 
 
 def relative_path(d: str) -> str:

@@ -2,6 +2,7 @@
 
 from html import escape
 from math import ceil
+from zlib import crc32
 
 from blocklab_course.panel.canvas import Canvas
 from blocklab_course.panel.display_list import DisplayList, Drawing
@@ -61,6 +62,14 @@ class Sheet:
         placed = zip(letters[::3], letters[1::3], letters[2::3], strict=True)
         d = "".join(f"M{x} {y}{self._records[glyph][1]}" for glyph, x, y in placed)
         return f'<path data-says="{escape(said)}" transform="{transform}" d="{d}" style="{self._css(style)}"/>'
+
+    def _tint(self, style: int, clip: int, x: int, y: int, width: int, height: int, smooth: int, url: str) -> str:
+        opacity = self._image(clip, x, y, width, height, smooth, url)
+        number = crc32(opacity.encode())
+        name = f"{self._prefix}{number}"
+        self.defined[number] = f'<mask id="{name}">{opacity}</mask>'
+        place = f'x="{x}" y="{y}" width="{width}" height="{height}"'
+        return f'<rect {place} style="{self._css(style)}" mask="url(#{name})"/>'
 
     def _image(self, _clip: int, x: int, y: int, width: int, height: int, smooth: int, url: str) -> str:
         look = f'preserveAspectRatio="none" style="image-rendering:{"auto" if smooth else "pixelated"}"'

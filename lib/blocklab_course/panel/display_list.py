@@ -7,6 +7,7 @@ A record is a tuple of its kind and fields. As JSON it is a list.
     ("path", style, clip, d[, hatch])             ("marks", style, clip, d, (x, y, x, y, …))
     ("text", style, clip, transform, (glyph, x, y, glyph, x, y, …), string)
     ("image", clip, x, y, width, height, smooth, url)
+    ("tint", style, clip, x, y, width, height, smooth, url)   the style's colour, as opaque as the grey image is light
     ("rest", (stroke, stroke, 0, stroke, …))      each 0 is a slot for a moving artist
     ("handles", ((slot, control, …), …))          what can be touched, see `drag`
 
@@ -95,7 +96,7 @@ def references(record: tuple) -> list[int]:
         found = (*rest[:2], *rest[3][::3])
     elif kind == "path":
         found = (*rest[:2], *rest[3:])
-    elif kind == "marks":
+    elif kind in ("marks", "tint"):
         found = rest[:2]
     else:
         found = rest[:1] if kind == "image" else ()
@@ -116,7 +117,7 @@ def renumber(record: tuple, number: Callable[[int], int]) -> tuple:
         return kind, *new(rest[:2]), rest[2], tuple(chain.from_iterable(letters)), *rest[4:]
     if kind == "path":
         return kind, *new(rest[:2]), rest[2], *new(rest[3:])
-    if kind == "marks":
+    if kind in ("marks", "tint"):
         return kind, *new(rest[:2]), *rest[2:]
     return (kind, *new(rest[:1]), *rest[1:]) if kind == "image" else record
 

@@ -6,19 +6,37 @@ from io import BytesIO
 import numpy as np
 from PIL import Image
 
+from blocklab_course.panel import css, palette
+
 COMPRESSION = 3
 """Of PNG. zlib's default of 6 takes 1.5 times as long and saves no space here."""
+
+TINTS = {int(colour[1:], 16): colour for colour in css.NAMES if colour not in ("#000000", palette.PAPER)}
+"""The colours of tints by number, without black and white: an image of only these is a photo or a grey scale."""
 
 TOLERANCE = 1e-3
 """Pixels that cells of an even grid may deviate."""
 
 
 def data_url(pixels: np.ndarray) -> str:
-    """Encode RGBA rows, top first, as the data URL of a PNG."""
-    shown = pixels if (pixels[..., 3] < 255).any() else pixels[..., :3]
+    """Encode rows of RGBA or grey pixels, top first, as the data URL of a PNG."""
+    shown = pixels if pixels.ndim == 2 or (pixels[..., 3] < 255).any() else pixels[..., :3]
     out = BytesIO()
     Image.fromarray(np.ascontiguousarray(shown)).save(out, "PNG", compress_level=COMPRESSION)
     return "data:image/png;base64," + b64encode(out.getvalue()).decode()
+
+
+def split_tints(pixels: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """Split an RGBA image that only has palette colours, each more or less opaque.
+
+    Returns each colour and its opacity in every pixel; nothing if a visible pixel has any other colour.
+    """
+    numbers = (pixels[..., :3] @ np.array([1 << 16, 1 << 8, 1])).ravel()
+    opacity = pixels[..., 3]
+    found = np.unique(numbers[opacity.ravel() > 0])
+    if not set(found.tolist()) <= TINTS.keys():
+        return []
+    return [(TINTS[n], np.where(numbers.reshape(opacity.shape) == n, opacity, 0).astype(np.uint8)) for n in found]
 
 
 def nonempty_region(pixels: np.ndarray) -> tuple[slice, slice] | None:

@@ -576,6 +576,14 @@ class Picture {
       const look = { preserveAspectRatio: "none", style: smooth ? "" : "image-rendering:pixelated" };
       return svg("image", { x, y, width, height, href, ...look, "clip-path": this.#clip(clip) });
     }
+    if (kind === "tint") {
+      const [, style, clip, x, y, width, height, smooth, href] = record;
+      const [id, place] = [`${this.prefix}${number}`, { x, y, width, height }];
+      const look = { preserveAspectRatio: "none", style: smooth ? "" : "image-rendering:pixelated" };
+      const mask = svg("mask", { id }, svg("image", { ...place, href, ...look }));
+      const face = svg("rect", { ...place, style: this.#css(style), mask: `url(#${id})` });
+      return svg("g", { "clip-path": this.#clip(clip) }, mask, face);
+    }
     return svg("g"); // a slot, or an unknown kind, which draws nothing
   }
 

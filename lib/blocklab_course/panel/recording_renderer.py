@@ -82,7 +82,8 @@ class RecordingRenderer(RendererBase):
                 partial(self._draw_cached_text, artist) if is_simple_text(artist) else type(artist).draw.__get__(artist)
             )
         strokes = self.strokes_of(draw)
-        if self._length(strokes) > LONG and not any(self._records[number][0] == "image" for number in strokes):
+        has_pixels = any(self._records[number][0] in ("image", "tint") for number in strokes)
+        if self._length(strokes) > LONG and not has_pixels:
             strokes = min(strokes, self.strokes_of(partial(self._as_pixels, artist)), key=self._length)
         self._strokes += strokes
 
@@ -379,7 +380,12 @@ class RecordingRenderer(RendererBase):
         cells = cells[:: 1 if y0 > y1 else -1, :: -1 if x0 > x1 else 1]
         left, top = min(x0, x1), self.height - max(y0, y1)
         placed = self._tenths(np.array([left, top, abs(x1 - x0), abs(y1 - y0)])).tolist()
-        self._add_stroke("image", self._clip(gc), *placed, int(smooth), images.data_url(cells))
+        place = self._clip(gc), *placed, int(smooth)
+        tints = images.split_tints(cells)
+        for colour, opacity in tints:
+            self._add_stroke("tint", self._style_number(to_rgba(colour), None), *place, images.data_url(opacity))
+        if not tints:
+            self._add_stroke("image", *place, images.data_url(cells))
 
     def _as_pixels(self, artist: Artist, _recorder: "RecordingRenderer") -> None:
         with self._drawn_by_agg():
