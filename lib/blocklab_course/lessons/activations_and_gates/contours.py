@@ -8,7 +8,7 @@ import torch
 from contourpy import contour_generator
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColormap
+from matplotlib.colors import BoundaryNorm, ListedColormap, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from torch import Tensor
@@ -18,7 +18,7 @@ from blocklab_course.i18n import Text
 from blocklab_course.panel import Choice, Panel, Prediction, Slider, Toggle
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
-from blocklab_course.panel.palette import INK, INK_ON_COLOUR, MOVED, OTHER, PAPER_ON_COLOUR, POKED, QUIET, fixed
+from blocklab_course.panel.palette import INK, MOVED, OTHER, PAPER, POKED, QUIET
 
 SIDE, POINTS = 1.5, 61  # half the side of the square, and points along it
 APART = 0.25  # between neighbouring contours
@@ -26,11 +26,16 @@ LEVELS = [APART * i for i in range(-19, 20) if i]  # a product reaches 4.5 in a 
 AWAY = 1.27  # from 0 to the name of an arrow, whose tip is at 1
 FLAT = 1e-9  # a slope below this has no direction
 BANDS = sorted([*LEVELS, -FLAT, FLAT])  # one tint between two contours
-STRENGTH = np.linspace(0.14, 1, len(LEVELS) // 2)  # of the tints, outward from 0, where it is white
-FROM_BLUE = LinearSegmentedColormap.from_list("sign", [OTHER, "white", MOVED])
+STRENGTH = np.linspace(0.14, 1, len(LEVELS) // 2)  # of the tints, outward from 0, where there is none
 UNUSED = "(v)"  # without a gate
-COLOURS = {"u": fixed(POKED), "u, v": fixed(POKED), "v": fixed(OTHER), UNUSED: fixed(QUIET)}  # of arrows and names
-TINT = ListedColormap(FROM_BLUE(0.5 + 0.5 * np.concatenate([-STRENGTH[::-1], [0], STRENGTH])))
+COLOURS = {"u": POKED, "u, v": POKED, "v": OTHER, UNUSED: QUIET}  # of arrows and names
+TINT = ListedColormap(
+    [
+        *(to_rgba(OTHER, each) for each in STRENGTH[::-1]),
+        to_rgba(MOVED, 0),
+        *(to_rgba(MOVED, each) for each in STRENGTH),
+    ]
+)
 
 GUESS = Prediction(
     {
@@ -157,15 +162,15 @@ class Plane:
             animated=True,
         )
         axes.set(xlim=(-SIDE, SIDE), ylim=(-SIDE, SIDE))
-        self.above = LineCollection([], colors=INK_ON_COLOUR, linewidths=0.9, animated=True)
-        self.below = LineCollection([], colors=INK_ON_COLOUR, linewidths=0.9, linestyles=[(0, (4, 3))], animated=True)
-        self.zero = LineCollection([], colors=INK_ON_COLOUR, linewidths=2.2, animated=True)
+        self.above = LineCollection([], colors=INK, linewidths=0.9, animated=True)
+        self.below = LineCollection([], colors=INK, linewidths=0.9, linestyles=[(0, (4, 3))], animated=True)
+        self.zero = LineCollection([], colors=INK, linewidths=2.2, animated=True)
         for lines in (self.below, self.above, self.zero):
             axes.add_collection(lines, autolim=False)
         self.shafts = LineCollection([], linewidths=2.2, zorder=4, animated=True)
-        self.shafts.set_path_effects([withStroke(linewidth=4.5, foreground=PAPER_ON_COLOUR)])
+        self.shafts.set_path_effects([withStroke(linewidth=4.5, foreground=PAPER)])
         axes.add_collection(self.shafts, autolim=False)
-        halo = [withStroke(linewidth=3.5, foreground=PAPER_ON_COLOUR)]
+        halo = [withStroke(linewidth=3.5, foreground=PAPER)]
         self.names = [axes.text(0, 0, "", size=13, ha="center", va="center", zorder=5, animated=True) for _ in range(2)]
         for name in self.names:
             name.set_path_effects(halo)

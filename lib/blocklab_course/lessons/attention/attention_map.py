@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
@@ -13,7 +14,7 @@ from blocklab_course.panel import Panel, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable, pickable
-from blocklab_course.panel.palette import INK, MOVED, POKED, fixed
+from blocklab_course.panel.palette import INK, MOVED, POKED
 from blocklab_course.pretrained import Trace
 
 IT = 8  # the row of "it" in the sentence that is read if no other is given
@@ -21,8 +22,10 @@ HEAD = 2  # of layer 0: it looks one place to the left, so the map says somethin
 
 WEIGHT = Text(en="weight", zh="权重")
 MAP = Text(
-    en="rows look at columns: white 0, black 1, dot: the row's largest", zh="每一行看向各列：白 0，黑 1，圆点为该行最大"
+    en="rows look at columns: no colour 0, full orange 1, dot: the row's largest",
+    zh="每一行看向各列：无色 0，纯橙 1，圆点为该行最大",
 )
+TINT = LinearSegmentedColormap.from_list("weight", [to_rgba(MOVED, 0), to_rgba(MOVED)])
 ROW = Text(en="where “{piece}” looks", zh="“{piece}”看向哪里")
 SEEN = Text(
     en="Layer {layer}, head {head}: “{piece}” looks most at “{seen}”, with weight {weight:.2f}. "
@@ -41,9 +44,9 @@ def attention_map(pieces: tuple[str, ...], attention: Tensor) -> Callable[[Figur
     def picture(figure: Figure) -> Callable[..., str]:
         places = np.arange(len(pieces))
         grid = figure.add_axes((0.1, 0.02, 0.42, 0.78))
-        cells = grid.imshow(weights[0, 0], cmap="gray_r", vmin=0, vmax=1, aspect="auto", animated=True, zorder=1)
-        (largest,) = grid.plot(places, places, "o", color=MOVED, ms=5, animated=True, zorder=2)
-        frame = Rectangle((-0.5, 0), len(pieces), 1, fill=False, edgecolor=fixed(POKED), linewidth=2, animated=True)
+        cells = grid.imshow(weights[0, 0], cmap=TINT, vmin=0, vmax=1, aspect="auto", animated=True, zorder=1)
+        (largest,) = grid.plot(places, places, "o", color=INK, ms=5, animated=True, zorder=2)
+        frame = Rectangle((-0.5, 0), len(pieces), 1, fill=False, edgecolor=POKED, linewidth=2, animated=True)
         frame.set(zorder=3, clip_on=False)
         grid.add_patch(frame)
         draggable(frame, "row", lambda row: (-0.5, row))

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
@@ -16,7 +16,7 @@ from blocklab_course.i18n import Text, join_words
 from blocklab_course.panel import Choice, Panel, Prediction, Slider
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable, pickable
-from blocklab_course.panel.palette import INK, INK_ON_COLOUR, MOVED, PAPER, POKED, QUIET, STILL, fixed, letters_on
+from blocklab_course.panel.palette import INK, MOVED, PAPER, POKED, QUIET, STILL, letters_on
 
 SENTENCE = Text(en="the/cat/sat/on/the/mat/[PAD]/[PAD]", zh="猫/坐/在/垫/子/上/[PAD]/[PAD]")
 LENGTH, WIDTH, PADDING = 8, 6, 2  # tokens, features of each, and how many of the tokens are padding
@@ -53,7 +53,7 @@ INPUTS = Text(en="inputs", zh="输入")
 OUTPUTS = Text(en="outputs", zh="输出")
 PUSHED = Text(en="token that is pushed", zh="推动的词元")
 OUTPUT = Text(en="output", zh="输出")
-MAP = Text(en="orange: moved, grey: not, white: to come", zh="橙色：变了；灰色：没变；白色：还没推")
+MAP = Text(en="orange: moved, grey: not, empty: to come", zh="橙色：变了；灰色：没变；空白：还没推")
 SEEN = Text(
     en="Mask: {mask}. Token {token} (“{word}”) is pushed, and {count} of 8 outputs move: {which}.",
     zh="掩码：{mask}。推动词元 {token}（“{word}”），8 个输出中有 {count} 个改变：{which}。",
@@ -164,28 +164,29 @@ class Grid:
     """Row = output, column = token that is pushed; a column is filled once its token has been pushed."""
 
     def __init__(self, axes: Axes):
-        self.cells = axes.imshow(np.ones((LENGTH, LENGTH, 3)), animated=True, zorder=1)
+        self.cells = axes.imshow(np.zeros((LENGTH, LENGTH, 4)), animated=True, zorder=1)
         axes.set(xticks=range(LENGTH), yticks=range(LENGTH), xlabel=str(PUSHED), ylabel=str(OUTPUT))
         axes.set_title(str(MAP), size=10, color=INK)
         axes.tick_params(length=0)
         edges = np.arange(LENGTH + 1) - 0.5
         lines = [((e, -0.5), (e, LENGTH - 0.5)) for e in edges] + [((-0.5, e), (LENGTH - 0.5, e)) for e in edges]
         axes.add_collection(LineCollection(lines, colors=QUIET, linewidths=0.5, zorder=2, animated=True))
-        self.column = Rectangle((0, -0.5), 1, LENGTH, fill=False, edgecolor=fixed(POKED), linewidth=2.5, animated=True)
+        self.column = Rectangle((0, -0.5), 1, LENGTH, fill=False, edgecolor=POKED, linewidth=2.5, animated=True)
         self.column.set(zorder=4, clip_on=False)
         axes.add_patch(self.column)
         draggable(self.column, "token", lambda token: (token, -0.5))
-        place = {"size": 10, "color": INK_ON_COLOUR, "ha": "center", "va": "center", "zorder": 3, "animated": True}
+        place = {"size": 10, "ha": "center", "va": "center", "zorder": 3, "animated": True}
         self.letters = [[axes.text(j, i, "", **place) for j in range(LENGTH)] for i in range(LENGTH)]
 
     def show(self, token: int, moved: np.ndarray, mask: Tensor | None) -> None:
-        colours = np.where(moved[..., None], to_rgb(MOVED), to_rgb(STILL))
-        colours[:, token + 1 :] = 1
+        colours = np.where(moved[..., None], to_rgba(MOVED), to_rgba(STILL))
+        colours[:, token + 1 :] = to_rgba(PAPER, 0)
         self.cells.set_data(colours)
         self.column.set_x(token - 0.5)
         for i, row in enumerate(self.letters):
             for j, letter in enumerate(row):
                 letter.set_text("" if mask is None else "T" if mask[i, j] else "F")
+                letter.set_color(letters_on(MOVED if moved[i, j] and j <= token else STILL))
 
 
 def panel(**own: Control) -> Panel:

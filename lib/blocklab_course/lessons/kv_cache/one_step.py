@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -14,7 +14,7 @@ from blocklab_course.panel import Panel, Slider, Toggle
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
-from blocklab_course.panel.palette import INK, MOVED, OTHER, POKED, QUIET, STILL, fixed, letters_on
+from blocklab_course.panel.palette import INK, MOVED, OTHER, PAPER, POKED, QUIET, STILL, letters_on
 
 LONGEST_PROMPT, LAST_STEP = 6, 6
 LENGTH = LONGEST_PROMPT + LAST_STEP
@@ -84,7 +84,7 @@ class Grid:
 
     def __init__(self, axes: Axes):
         self.prompt = 1
-        self.cells = axes.imshow(np.ones((LENGTH, LENGTH, 3)), animated=True, zorder=1, aspect="auto")
+        self.cells = axes.imshow(np.zeros((LENGTH, LENGTH, 4)), animated=True, zorder=1, aspect="auto")
         axes.set(xlim=(-0.53, LENGTH - 0.47), ylim=(self.BOXES + 0.6, -0.53))
         axes.set(xticks=range(LENGTH), yticks=[*range(LENGTH)], ylabel=str(TOKEN))
         axes.set_title(str(SCORES), size=11, color=INK)
@@ -103,7 +103,7 @@ class Grid:
             place = {"size": 8, "ha": "center", "va": "center", "zorder": 4, "animated": True}
             self.words.append(axes.text(i, self.BOXES + 0.05, "k v", **place))
         axes.text(LENGTH - 0.3, self.BOXES + 0.05, str(KEYS), size=9, color=INK, va="center")
-        self.row = Rectangle((-0.5, 0), LENGTH, 1, fill=False, edgecolor=fixed(POKED), linewidth=2.2, animated=True)
+        self.row = Rectangle((-0.5, 0), LENGTH, 1, fill=False, edgecolor=POKED, linewidth=2.2, animated=True)
         self.row.set(zorder=5, clip_on=False)
         axes.add_patch(self.row)
         draggable(self.row, "step", lambda step: (-0.5, self.prompt + step - 1))
@@ -116,9 +116,9 @@ class Grid:
         row, column = np.mgrid[:LENGTH, :LENGTH]
         sees = (column <= row) & (row < length)
         kept = sees & (row < length - 1) if cache and step else np.zeros_like(sees)
-        colours = np.ones((LENGTH, LENGTH, 3))
-        colours[sees] = to_rgb(MOVED)
-        colours[kept] = to_rgb(STILL)
+        colours = np.full((LENGTH, LENGTH, 4), to_rgba(PAPER, 0))
+        colours[sees] = to_rgba(MOVED)
+        colours[kept] = to_rgba(STILL)
         self.cells.set_data(colours)
         self.row.set_y(length - 1.5)
         for i, (box, word) in enumerate(zip(self.boxes, self.words, strict=True)):
