@@ -125,6 +125,19 @@ def moves(figure: Locator, control: Locator) -> bool:
     return False
 
 
+def test_translation_opens_at_the_panel_that_is_read(alive, site):
+    page, _ = alive
+    link = page.locator(".language")
+    for figure in panels(page):
+        figure.locator("[id]:not(svg *)").first.evaluate(
+            "node => scrollTo(0, scrollY + node.getBoundingClientRect().top - 60)"
+        )
+        link.dispatch_event("pointerenter")
+        file, _, place = link.get_attribute("href").partition("#")
+        assert place == figure.evaluate("node => node.closest('[id]').id")
+        assert f' id="{place}"' in (site / "en" / file).resolve().read_text("utf-8")
+
+
 def test_page_does_not_scroll_sideways_on_a_phone(alive):
     page, _ = alive
     page.set_viewport_size(PHONE)

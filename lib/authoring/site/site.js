@@ -122,14 +122,15 @@
     unfold();
     const links = new Map(all("a", box).map((link) => [link.getAttribute("href").slice(1), link]));
     const lesson = document.querySelector("main").dataset.lesson;
-    const top = (id) => document.getElementById(id).getBoundingClientRect().top;
+    const top = (node) => node.getBoundingClientRect().top;
     let [at, jump, waiting] = [null, null, false];
     const mark = () => {
       waiting = false;
       const left = document.documentElement.scrollHeight - innerHeight - scrollY;
-      const line = Math.max(innerHeight / 3, innerHeight - left); // lower at the end, where sections cannot move up to it
-      const rests = jump && Math.abs(top(jump.id) - jump.top) < 2; // the reader has not scrolled since
-      const now = rests ? jump.id : [...links.keys()].findLast((id) => top(id) < line) ?? "";
+      const rests = jump && Math.abs(top(jump.target) - jump.top) < 2; // the reader has not scrolled since
+      // Lower at the end of the page, where sections cannot move up to a third of the screen.
+      const line = rests ? jump.top + 1 : Math.max(innerHeight / 3, innerHeight - left);
+      const now = [...links.keys()].findLast((id) => top(document.getElementById(id)) < line) ?? "";
       if (now === at) return;
       links.get(at)?.removeAttribute("aria-current");
       links.get(now)?.setAttribute("aria-current", "location");
@@ -138,9 +139,9 @@
     };
     const look = () => (waiting ||= !!requestAnimationFrame(mark));
     const jumped = () => {
-      const id = [...links.keys()].find((id) => links.get(id).hash === location.hash);
-      const shown = id && top(id) >= 0 && top(id) < innerHeight;
-      jump = shown ? { id, top: top(id) } : null;
+      const target = document.querySelector("main :target");
+      const shown = target && top(target) >= 0 && top(target) < innerHeight;
+      jump = shown ? { target, top: top(target) } : null;
       look();
     };
     for (const event of ["load", "hashchange"]) addEventListener(event, jumped);
