@@ -53,7 +53,7 @@ class Case:
     arguments: dict[str, object]
     gradient: bool = False
     changes: tuple[str, ...] = ()
-    tolerance: float = 1e-5
+    tolerance: float = 2e-5
     advice: Advice | None = None
 
     def copy_arguments(self) -> dict[str, object]:

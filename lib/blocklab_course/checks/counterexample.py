@@ -152,7 +152,7 @@ def _locate_difference(yours: Tensor, expected: Tensor, tolerance: float) -> tup
     if expected.device.type == "meta":
         return (*[0] * (expected.dim() - 1), slice(0, MAX_EXCERPT))
     x, y = yours.double(), expected.double()
-    wrong = ~torch.isclose(x, y, rtol=tolerance, atol=tolerance * max_magnitude(y), equal_nan=True)
+    wrong = ~torch.isclose(x, y, rtol=0.0, atol=tolerance * max_magnitude(y), equal_nan=True)
     *row, place = (i.item() for i in torch.unravel_index(wrong.int().argmax(), expected.shape))
     length = expected.shape[-1]
     if length <= MAX_NUMBERS:

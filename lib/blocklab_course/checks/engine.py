@@ -159,7 +159,7 @@ def _success_message(exercise: Exercise, comparisons: list[Comparison], tried: i
     if not exercise.evaluate:
         right = RIGHT_WITH_GRADIENT if any(c.case.gradient for c in comparisons) else RIGHT
         return right.format(cases=tried)
-    result = comparisons[0].wanted.values["result"]
+    result = comparisons[0].got.values["result"]
     if len(comparisons) > 1 or result.numel() > 1:
         return str(RIGHT_ANSWER)
     return RIGHT_NUMBER.format(what=label(exercise, "result"), value=format_value(result))

@@ -304,9 +304,9 @@ def is_close(x: object, y: object, tolerance: float) -> bool:
         return False
     x, y = x.double(), y.double()
     off, allowed = (x - y).abs().max().item(), tolerance * max_magnitude(y)
-    if off <= allowed or off > 2 * allowed:  # nearly always, and three times as fast
+    if math.isfinite(off):  # nearly always, and three times as fast
         return off <= allowed
-    return _all_close(x, y, rtol=tolerance, atol=allowed, equal_nan=True)
+    return _all_close(x, y, rtol=0.0, atol=allowed, equal_nan=True)
 
 
 def max_magnitude(y: Tensor) -> float:

@@ -18,7 +18,7 @@ TURNED_PRODUCT = one_number(
     name="turned_product",
     answer=PRODUCT * math.cos(ANGLE),
     result_name=Text(en="dot product of the two turned pairs", zh="两对旋转之后的点积"),
-    tolerance=3e-4,  # -3.92 is close enough; degrees and another frequency can be told apart
+    tolerance=6e-4,  # -3.92 is close enough; degrees and another frequency can be told apart
     mistakes=(
         wrong("not-turned", answer=float(PRODUCT)).hint(
             en="That is the dot product before the rotation. The two are turned by different angles, in radians: ω is "
