@@ -57,14 +57,20 @@ class Case:
     advice: Advice | None = None
 
     def copy_arguments(self) -> dict[str, object]:
-        """Return the arguments with cloned tensors, so that no function can change another's input."""
-        return {name: x.clone() if isinstance(x, Tensor) else x for name, x in self.arguments.items()}
+        """Return the arguments with copied tensors and lists, so that no function can change another's input."""
+        return {name: _copy(x) for name, x in self.arguments.items()}
 
     @property
     def size(self) -> int:
         """How many numbers there are to read. An empty input, which shows nothing, counts as the largest."""
         sizes = [x.numel() if isinstance(x, Tensor) else 1 for x in self.arguments.values()]
         return sum(sizes) if all(sizes) else sys.maxsize
+
+
+def _copy(x: object) -> object:
+    if isinstance(x, Tensor):
+        return x.clone()
+    return list(x) if isinstance(x, list) else x
 
 
 def is_float(x: object) -> bool:

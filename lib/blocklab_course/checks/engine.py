@@ -168,9 +168,9 @@ def _success_message(exercise: Exercise, comparisons: list[Comparison], tried: i
 def _explain_failure(attempt: Attempt, comparisons: list[Comparison]) -> Verdict:
     """Return the verdict on a function that differs: known mistakes, a general fault, or an unknown mistake."""
     exercise = attempt.exercise
-    mutated = next((c.got.mutated[0] for c in comparisons if c.got.mutated), None)
-    if mutated:
-        return _reject(exercise, CannotCompare("mutates-input", {"name": mutated}))
+    mutating = [c for c in comparisons if c.got.mutated]
+    if mutating:
+        return _reject_mutation(exercise, min(mutating, key=_legibility))
     wrong = [c for c in comparisons if c.wrong]
     if not wrong:
         name = next(c.got.holds_graph[0] for c in comparisons if c.got.holds_graph)
@@ -193,6 +193,17 @@ def _explain_failure(attempt: Attempt, comparisons: list[Comparison]) -> Verdict
     return Verdict(exercise, False, name, messages=tuple(messages), counterexample=example, failures=failures)
 
 
+def _reject_mutation(exercise: Exercise, comparison: Comparison) -> Verdict:
+    """Return the verdict on a function that changes its input, with that input before and after the call."""
+    name, after = next(iter(comparison.got.mutated.items()))
+    before = comparison.case.arguments[name]
+    verdict = _reject(exercise, CannotCompare("mutates-input", {"name": name}))
+    if isinstance(after, Tensor) and is_close(after, before, 0.0):  # only its autograd state changed
+        return verdict
+    example = find_counterexample(exercise, comparison.case, Outcome({name: after}), Outcome({name: before}), name)
+    return replace(verdict, counterexample=example)
+
+
 def _is_single_answer(exercise: Exercise) -> bool:
     """Return whether the exercise asks for a single answer that is compared without inputs."""
     return bool(exercise.evaluate) and not any(case.arguments for case in exercise.all_cases)
@@ -209,4 +220,10 @@ def _choose_counterexample(wrong: list[Comparison], known: tuple[Mistake, ...]) 
     if known:
         named = {mistake.shown_on for mistake in known}
         return min(wrong, key=lambda c: c.case.name not in named)
-    return min(wrong, key=lambda c: (c.case.advice is not None, c.case.gradient, c.case.size))
+    return min(wrong, key=_legibility)
+
+
+def _legibility(comparison: Comparison) -> tuple[bool, bool, int]:
+    """Return a key by which the inputs that are easiest to read come first."""
+    case = comparison.case
+    return case.advice is not None, case.gradient, case.size

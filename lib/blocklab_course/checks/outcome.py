@@ -6,7 +6,7 @@ import sysconfig
 import traceback
 import warnings
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
@@ -124,7 +124,7 @@ class Outcome:
         name of an argument is that argument after the call. Empty if it raised.
     error, message: the error it raised.
     failing_line: number and text of the learner's line in which the error arose.
-    mutated: the arguments it changed but should not have.
+    mutated: the arguments it changed but should not have, with their values after the call.
     holds_graph: the arguments it should change that now require gradients.
     """
 
@@ -132,7 +132,7 @@ class Outcome:
     error: BaseException | None = None
     message: str = ""
     failing_line: tuple[int, str] | None = None
-    mutated: tuple[str, ...] = ()
+    mutated: dict[str, object] = field(default_factory=dict)
     holds_graph: tuple[str, ...] = ()
 
 
@@ -248,15 +248,24 @@ def _gradient_weights(x: Tensor) -> Tensor:
     return torch.cos(torch.arange(x.numel(), dtype=x.dtype, device=x.device) * 1.3 + 0.4).view(x.shape)
 
 
-def _mutated(arguments: dict[str, object], case: Case, leaves: Collection[str]) -> tuple[str, ...]:
-    """Return the names of the arguments whose numbers or autograd state the call changed."""
-    names = [name for name, x in case.arguments.items() if isinstance(x, Tensor) and name not in case.changes]
-    given = {name: arguments[name] for name in names}
-    return tuple(
-        name
-        for name, x in given.items()
-        if not _equal_values(to_plain(x), case.arguments[name]) or not _same_autograd_state(x, name in leaves)
-    )
+def _mutated(arguments: dict[str, object], case: Case, leaves: Collection[str]) -> dict[str, object]:
+    """Return the tensors and lists that the call changed in their values or autograd state."""
+    changed = {}
+    for name, before in case.arguments.items():
+        now = arguments[name]
+        if isinstance(before, list):
+            if not _equal_items(now, before):
+                changed[name] = [to_plain(item) for item in now[:MAX_RESULTS]]
+        elif isinstance(before, Tensor) and name not in case.changes:
+            plain = to_plain(now)
+            if not _equal_values(plain, before) or not _same_autograd_state(now, name in leaves):
+                changed[name] = snapshot(plain)
+    return changed
+
+
+def _equal_items(now: list, before: list) -> bool:
+    pairs = zip(now, before, strict=False)  # their items may be the learner's, so only those of one type are compared
+    return len(now) == len(before) and all(x is y or (type(x) is type(y) and x == y) for x, y in pairs)
 
 
 def _same_autograd_state(x: Tensor, leaf: bool) -> bool:
