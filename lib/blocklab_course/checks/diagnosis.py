@@ -8,7 +8,7 @@ from torch import Tensor
 from .case import Case, is_float
 from .exercise import Exercise, expected_outcome
 from .isolation import isolated
-from .mistake import Mistake
+from .mistake import AnyError, Mistake
 from .modules import UnsupportedModule
 from .outcome import Comparison, Outcome, first_difference
 from .submission import Attempt
@@ -24,12 +24,16 @@ def diagnose(attempt: Attempt, comparisons: list[Comparison], returned: bool) ->
 
     Two errors agree if their messages do. For a single mistake that also explains wrong numbers, equal classes suffice.
 
+    If the function is wrong only on inputs with advice, and not as the advice says, these inputs are explained instead.
+
     Combinations are tried only if they could give the smallest wrong result: a function that always raises, or that
     returns another kind of value than any mistake does, has some other fault. If the function `returned` its input, a
     mistake has to agree exactly.
     """
     exercise = attempt.exercise
     deciding = [c for c in comparisons if c.case.advice is None]
+    if not any(c.differs for c in deciding):
+        deciding += [c for c in comparisons if c.wrong]
     of_table = [c for c in deciding if c.case in exercise.cases]
     of_table.sort(key=lambda c: (c.differs is None, c.case.gradient, c.case.size))
     wrong = [c for c in of_table if c.differs]
@@ -42,9 +46,10 @@ def diagnose(attempt: Attempt, comparisons: list[Comparison], returned: bool) ->
     lenient = any(c.got.error is None for c in wrong)
     on_smallest = {mistake: expected_outcome(exercise, (mistake,), wrong[0].case) for mistake in exercise.mistakes}
     for mistake, outcome in on_smallest.items():
-        if _in_value_range(wrong[0].got, mistake):
-            return (mistake,)
-        if _agrees(outcome, wrong[0], lenient) and _explains(exercise, (mistake,), [*of_table[1:], *beside], lenient):
+        if mistake.value_range:
+            if _in_value_range(wrong[0].got, mistake.value_range):
+                return (mistake,)
+        elif _agrees(outcome, wrong[0], lenient) and _explains(exercise, (mistake,), [*of_table[1:], *beside], lenient):
             return (mistake,)
     kinds = {_metadata(outcome) for outcome in (wrong[0].wanted, *on_smallest.values())}
     if returned or all(c.got.error for c in of_table) or _metadata(wrong[0].got) not in kinds:
@@ -52,9 +57,9 @@ def diagnose(attempt: Attempt, comparisons: list[Comparison], returned: bool) ->
     return _find_combination(attempt, comparisons, of_table)
 
 
-def _in_value_range(got: Outcome, mistake: Mistake) -> bool:
-    """Return whether the result is a single number within the range that identifies this mistake."""
-    low, high = mistake.value_range
+def _in_value_range(got: Outcome, value_range: tuple[float, float]) -> bool:
+    """Return whether the result is a single number within the range."""
+    low, high = value_range
     result = got.values.get("result")
     return isinstance(result, Tensor) and result.numel() == 1 and low < result.item() < high
 
@@ -102,6 +107,8 @@ def _explains(
 def _agrees(outcome: Outcome, comparison: Comparison, lenient: bool) -> bool:
     """Return whether an outcome is that of the learner's function."""
     got = comparison.got
+    if isinstance(outcome.error, AnyError):
+        return got.error is not None
     if lenient and outcome.error and got.error:
         return type(outcome.error) is type(got.error)
     return first_difference(outcome, got, comparison.case.tolerance) is None

@@ -1,6 +1,5 @@
 """A known mistake in an exercise: `wrong("plain-mean", share=…).hint(en="…", zh="…")`."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +17,8 @@ class Mistake:
     shown_on: the name of the input that shows it best. By default the first one on which the variant is wrong.
     section: the heading that explains this mistake, if it is not that of the exercise.
     hint_line: the right line, if it is not that of the exercise.
-    value_range: for an answer that is one number, every result strictly between these two is this mistake.
+    value_range: for an answer that is one number, the results strictly between these two, and no others, are this
+        mistake.
     """
 
     id: str
@@ -27,12 +27,23 @@ class Mistake:
     shown_on: str | None = None
     section: Text | None = None
     hint_line: str | None = None
-    value_range: tuple[float, float] = (math.inf, -math.inf)
+    value_range: tuple[float, float] | None = None
+
+    def spelled(self, replaces: dict[str, object] | Callable, **fields: object) -> "Mistake":
+        """Return the same mistake made by other code, with other results. fields: further fields of Mistake.
+
+        The table then has several rows with this id. A whole function does not enlarge the search for combinations.
+        """
+        return replace(self, replaces=replaces, **fields)
 
     def combines_with(self, other: "Mistake") -> bool:
         """Return whether both can be made at once because they replace different steps."""
         steps = isinstance(self.replaces, dict) and isinstance(other.replaces, dict)
         return steps and self.replaces.keys().isdisjoint(other.replaces)
+
+
+class AnyError(Exception):
+    """Raised by the variant of a mistake where the learner's function fails, whatever error it raises."""
 
 
 @dataclass(frozen=True, eq=False)

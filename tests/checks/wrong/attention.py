@@ -113,15 +113,15 @@ WRONG = {
         **{
             f"hidden scores of {fill}": (
                 lambda *given, fill=fill: attention(*given, fill=fill),
-                {"masked-with-a-small-number" if fill > -80 else None},
+                {"masked-with-a-small-number"},
             )
-            for fill in (-20.0, -50.0, -100.0, -1000.0)
+            for fill in (-1.0, -3.0, -10.0, -20.0, -50.0, -100.0, -1000.0)
         },
         "hidden by the logarithm of nearly 0": (
             hidden_by_adding(lambda mask: (mask + 1e-9).log()),
             {"masked-with-a-small-number"},
         ),
-        "hidden by 100 less": (hidden_by_adding(lambda mask: (~mask) * -100.0), {None}),
+        "hidden by 100 less": (hidden_by_adding(lambda mask: (~mask) * -100.0), {"masked-with-a-small-number"}),
         "hidden by a product": (hidden_by_a_product, {None}),
         "scores up to ten": (scores_up_to_ten, {None}),
         "weights turned over": (weights_turned_over, {"weights-transposed"}),

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -135,10 +136,22 @@ CAUSAL_MASK = Exercise(
 
 BY_HAND = Text(en="By hand", zh="动手算")
 
+NO_SHARE = wrong("impossible-weight", answer=math.nan).hint(
+    en="The softmax cannot give this number. Each of the three weights is more than 0 and less than 1, and together "
+    "they make 1.",
+    zh="softmax 不可能给出这个数。三个权重都大于 0、小于 1，加起来等于 1。",
+)
+IMPOSSIBLE_WEIGHT = (
+    NO_SHARE,
+    *(NO_SHARE.spelled({"answer": answer}) for answer in (math.inf, -math.inf, 0.0, 1.0)),
+    NO_SHARE.spelled({"answer": 1.5}, value_range=(1.0, math.inf)),
+    NO_SHARE.spelled({"answer": -0.5}, value_range=(-math.inf, 0.0)),
+)
+
 WEIGHT_BY_HAND = one_number(
     name="weight_by_hand",
     answer=math.exp(8**0.5) / (math.exp(2**0.5) + 1 + math.exp(8**0.5)),
-    result_name=Text(en="the last key's weight", zh="最后一个键的权重"),
+    result_name=Text(en="weight of the last key", zh="最后一个键的权重"),
     tolerance=4e-3,  # of two digits
     mistakes=(
         wrong("exponential", answer=16.9).hint(
@@ -149,22 +162,47 @@ WEIGHT_BY_HAND = one_number(
             en="You divide by the other two. The sum holds all three, 16.9 itself too: a share is never more than 1.",
             zh="你除以的是另外两个之和。总和要算上三个，16.9 自己也在内：一份不会大于 1。",
         ),
+        wrong("scaled-by-size", answer=math.exp(2) / (math.exp(1) + 1 + math.exp(2))).hint(
+            en="You divide the products, 2, 0 and 4, by d = 2. Divide by its root, √2.",
+            zh="你把点积 2、0、4 除以了 d，也就是 2。应当除以它的平方根 √2。",
+            value_range=(0.662, 0.6664),
+        ),
         wrong("scores-shared-out", answer=2.83 / 4.24).hint(
             en="You share out the scores. The softmax shares out their exponentials, 4.1, 1 and 16.9.",
             zh="你按得分来分配。softmax 按它们的指数 4.1、1、16.9 来分配。",
+            value_range=(0.6664, 0.6685),
+        ),
+        wrong("scaled-by-size-or-scores-shared-out", answer=0.67).hint(
+            en="Two mistakes lead to 0.67: dividing the products by d = 2 where √2 belongs, and sharing out the scores "
+            "themselves where the softmax shares out their exponentials.",
+            zh="有两种错误都会得到 0.67：一是把点积除以了 d = 2，而应当除以 √2；"
+            "二是直接按得分来分配，而 softmax 按得分的指数来分配。",
+            value_range=(0.6685, 0.672),
         ),
         wrong("products-not-divided", answer=0.8658).hint(
             en="You take the exponentials of the products, 2, 0 and 4. First divide these by √2.",
             zh="你取的是点积 2、0、4 的指数。应当先把它们除以 √2。",
+            value_range=(0.862, 0.8705),
         ),
         wrong("first-key", answer=4.1 / 22).hint(
             en="This is the weight of the first key. Asked is that of the last.",
             zh="这是第一个键的权重。问的是最后一个。",
+            value_range=(0.183, 0.193),
+        ),
+        wrong("second-key", answer=1 / 22).hint(
+            en="This is the weight of the second key. Asked is that of the last.",
+            zh="这是第二个键的权重。问的是最后一个。",
+            value_range=(0.0445, 0.0505),
+        ),
+        wrong("score-of-zero-left-out", answer=16.9 / 21).hint(
+            en="You leave out the second key. Its score is 0, but e⁰ is 1, and that belongs to the sum.",
+            zh="你漏掉了第二个键。它的得分是 0，但 e⁰ 等于 1，也要算进总和。",
         ),
         wrong("in-percent", answer=76.8).hint(
             en="That is a percentage. A weight is a share of 1: divide by 100.",
             zh="这是百分数。权重是 1 里的一份：请除以 100。",
         ),
+        *IMPOSSIBLE_WEIGHT,
     ),
     section=BY_HAND,
     hint_line="total = 4.1 + 1 + 16.9",
@@ -190,6 +228,10 @@ def unscaled(scores: Tensor, _query: Tensor, _key: Tensor, _value: Tensor) -> Te
 
 def hidden(scores: Tensor, mask: Tensor | None) -> Tensor:
     return scores if mask is None else scores.masked_fill(~mask, -math.inf)
+
+
+def filled_with(number: float) -> Callable:
+    return lambda scores, mask: scores if mask is None else scores.masked_fill(~mask, number)
 
 
 def all_seen(scores: Tensor, _mask: Tensor | None) -> Tensor:
@@ -349,26 +391,27 @@ POLARITY_MISTAKES = (
     ),
 )
 
+MASKED_WITH_A_SMALL_NUMBER = wrong("masked-with-a-small-number", hide=filled_with(-20.0)).hint(
+    en="Hidden scores become a number that is not low enough. Scores that may be seen can lie below it, and then what "
+    "is hidden gets the weight: put -inf there.",
+    zh="屏蔽掉的得分成了一个不够小的数。能看到的得分可能比它还小，这时权重反而给了被屏蔽的键：应当填入 -inf。",
+)
+
 HIDING_MISTAKES = (
     wrong("mask-always-wanted", hide=lambda scores, mask: scores.masked_fill(~mask, -math.inf)).hint(
         en="Without a mask `mask` is `None`, and there is no `~None`. Hide something only `if mask is not None`.",
         zh="没有掩码时，`mask` 是 `None`，不能写 `~None`。只有 `if mask is not None` 时才屏蔽。",
         hint_line="if mask is not None:",
     ),
-    wrong(
-        "masked-with-zero", hide=lambda scores, mask: scores if mask is None else scores.masked_fill(~mask, 0.0)
-    ).hint(
+    wrong("masked-with-zero", hide=filled_with(0.0)).hint(
         en="Hidden scores become 0 or nearly 0, as `-1e-9` is. To the softmax that is a score like any other: only "
         "-inf gets no share.",
         zh="屏蔽掉的得分成了 0，或者像 `-1e-9` 那样接近 0。对 softmax 来说，这也是普通的得分：只有 -inf 才分不到权重。",
     ),
-    wrong(
-        "masked-with-a-small-number",
-        hide=lambda scores, mask: scores if mask is None else scores.masked_fill(~mask, -20.0),
-    ).hint(
-        en="Hidden scores become a number that is not low enough. Scores that may be seen can lie below it, and then "
-        "what is hidden gets the weight: put -inf there.",
-        zh="屏蔽掉的得分成了一个不够小的数。能看到的得分可能比它还小，这时权重反而给了被屏蔽的键：应当填入 -inf。",
+    MASKED_WITH_A_SMALL_NUMBER,
+    *(  # -1000 stands for all that is lower than ordinary scores, and shows only beside scores that are lower still
+        MASKED_WITH_A_SMALL_NUMBER.spelled(partial(recipe, hide=filled_with(number)))
+        for number in (*range(-1, -13, -1), -1000)
     ),
     wrong("mask-added", hide=lambda scores, mask: scores if mask is None else scores + mask.to(scores.dtype)).hint(
         en="You add the boolean mask, as 1 and 0. That hides nothing: hidden scores have to become -inf.",

@@ -1,0 +1,77 @@
+"""What a verdict says is true of the function or answer that gets it."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from tables import TABLES
+
+from blocklab_course import check
+from blocklab_course.checks.counterexample import label
+
+
+def appends_to_the_prompt(model, ids, most, end):
+    scores = model(ids)
+    for _ in range(most):
+        token = scores[-1].argmax().item()
+        if token == end:
+            break
+        ids.append(token)
+        scores = model([token])
+    return ids
+
+
+def test_written_list_is_shown_before_and_after_the_call():
+    verdict = check("generate", appends_to_the_prompt)
+    assert verdict.mistake == "mutates-input"
+    assert "`append`" in verdict.messages[0]
+    assert verdict.counterexample.what == "ids after the call"
+    before, after = verdict.counterexample.expected, verdict.counterexample.yours
+    assert before == dict(verdict.counterexample.arguments)["ids"]
+    assert after.startswith(before.removesuffix(",)").removesuffix(")") + ", ")
+
+
+def adds_in_place(x, sublayer, norm):
+    y = sublayer(norm(x))
+    y += x
+    return y
+
+
+def test_changed_input_is_shown_where_it_changes():
+    """Only where norm and sub-layer return x itself does `+=` write into it."""
+    verdict = check("pre_norm", adds_in_place)
+    assert verdict.mistake == "mutates-input"
+    assert dict(verdict.counterexample.arguments) == {"x": "[[1, 2]]", "sublayer": "as_it_is", "norm": "as_it_is"}
+    assert (verdict.counterexample.yours, verdict.counterexample.expected) == ("[[2, 4]]", "[[1, 2]]")
+
+
+def test_changed_gradient_state_needs_no_example():
+    verdict = check("layer_norm", lambda x, *given: F.layer_norm(x.requires_grad_(), *given))
+    assert verdict.mistake == "mutates-input"
+    assert verdict.counterexample is None
+
+
+def test_answer_is_not_called_the_input():
+    """Divided by 1, x stays x, but a number was submitted."""
+    verdict = check("root_mean_square", 1.0)
+    assert not verdict.passed
+    assert verdict.mistake != "input-returned"
+    assert "unchanged" not in str(verdict)
+
+
+def test_right_answer_within_tolerance_is_shown_as_submitted():
+    verdict = check("weight_by_hand", 0.77)
+    assert verdict.passed
+    assert "0.77." in verdict.messages[0]
+
+
+@pytest.mark.parametrize("s", [0.0033, 0.00308, torch.tensor(0.0033)])
+def test_scale_keeps_its_stated_tolerance(s):
+    """The text says 0.99 to 1.01; these give 1.019 and 0.988."""
+    assert not check("scale", s).passed
+
+
+@pytest.mark.parametrize("exercise", TABLES.values(), ids=TABLES)
+def test_name_of_a_value_fits_behind_your(exercise):
+    """The reader sees "your …" and "expected …"."""
+    names = [label(exercise, value) for value in ("result", *exercise.names)]
+    assert not any(name.startswith(("the ", "a ", "an ")) for name in names)
