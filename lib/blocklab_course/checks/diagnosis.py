@@ -115,8 +115,12 @@ def _agrees(outcome: Outcome, comparison: Comparison, lenient: bool) -> bool:
 
 
 def _metadata(outcome: Outcome) -> tuple:
-    """Return the names, types and dtypes of the values, and the class of the error."""
-    return type(outcome.error), *((name, type(x), getattr(x, "dtype", None)) for name, x in outcome.values.items())
+    """Return the class of the error, whether there is one result, and the types and dtypes of the values.
+
+    Not how many there are: two mistakes together may well give a list of another length than each alone.
+    """
+    kinds = frozenset((type(x), getattr(x, "dtype", None)) for x in outcome.values.values())
+    return type(outcome.error), "result" in outcome.values, kinds
 
 
 def _confirming_comparisons(

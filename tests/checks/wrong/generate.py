@@ -159,6 +159,41 @@ def answer_with_its_end(model, ids, most, end):
     return answer
 
 
+def written_into_the_given_list(model, ids, most, end):
+    scores = model(ids)
+    for _ in range(most):
+        token = scores[-1].argmax().item()
+        if token == end:
+            break
+        ids.append(token)
+        scores = model([token])
+    return ids
+
+
+def choosing(choose):
+    def generate(model, ids, most, end):
+        text, scores = list(ids), model(ids)
+        for _ in range(most):
+            token = choose(scores)
+            if token == end:
+                break
+            text.append(token)
+            scores = model([token])
+        return text
+
+    return generate
+
+
+def reading(prompt):
+    return lambda model, ids, most, end: [*ids, *with_calls(model, prompt(ids), most, end)[len(prompt(ids)) :]]
+
+
+def token_by_token_in_reverse(model, ids, most, end):
+    for token in ids[:0:-1]:
+        model([token])
+    return [*ids, *with_calls(model, ids[:1], most, end)[1:]]
+
+
 def endless(model, ids, most, end):
     token = None
     while token != end:
@@ -184,6 +219,21 @@ WRONG = {
         "the first one not kept": (first_one_not_kept, {"first-new-token-lost"}),
         "the answer with its end": (answer_with_its_end, {"answer-and-end"}),
         "endless": endless,
+        "written into the given list": (written_into_the_given_list, {"mutates-input"}),
+        "logits[0, -1]": (choosing(lambda scores: scores[0, -1].argmax().item()), {"single-score"}),
+        "logits[:, -1]": (choosing(lambda scores: scores[:, -1].argmax(-1).item()), {"best-row"}),
+        "the best of all rows": (choosing(lambda scores: scores.amax(0).argmax().item()), {"surest-row"}),
+        "the best of all, as a token": (choosing(lambda scores: scores.argmax().item() % 11), {"surest-row"}),
+        "the mean of all rows": choosing(lambda scores: scores.mean(0).argmax().item()),
+        "the surest row": (
+            choosing(lambda scores: scores[scores.amax(1).argmax()].argmax().item()),
+            {"surest-row"},
+        ),
+        "the least sure row": choosing(lambda scores: scores[scores.amax(1).argmin()].argmax().item()),
+        "the prompt in reverse": reading(lambda ids: ids[::-1]),
+        "the prompt in order of size": reading(sorted),
+        "the last two exchanged": reading(lambda ids: [*ids[:-2], *ids[:-3:-1]]),
+        "in reverse, token by token": token_by_token_in_reverse,
     },
     "tokens_per_second": {"a text": "25", "25 with its unit": "25/s", "close": 24.4, "800": 800}
     | {

@@ -28,8 +28,8 @@ NOTHING_TO_READ = Text(
 NO_TOKEN = Text(en="an empty list", zh="空列表")
 A_LIST_IN_A_LIST = Text(en="a list inside a list (there is no batch axis here)", zh="列表里的列表（这里没有批量轴）")
 MODEL = Text(
-    en="wants next: the remainder of (sum + count of all that it has read) / 11",
-    zh="下一个词元：读过的词元之和，加上词元的个数，再除以 11，取余数",
+    en="begins at s = 0; each token it reads makes s the remainder of (7 s + token + 1) / 11; s is what it wants next",
+    zh="从 s = 0 开始；每读一个词元，s 就变成 (7 s + 词元 + 1) 除以 11 的余数；下一个词元就是 s",
 )
 
 
@@ -40,11 +40,12 @@ class ReadTooOften(Exception):
 class MadeUpModel:
     """A model with a memory, as the cache is one: it is given new tokens and goes by all that it has been given.
 
-    Called with a list of tokens, it gives scores of shape (len(tokens), 11); row i is for what follows tokens[i].
+    Called with a list of tokens, it gives scores of shape (len(tokens), 11); row i is for what follows tokens[i]. As in
+    a real model, the order of the tokens counts, and the last row may be less sure than those before it.
     """
 
     def __init__(self):
-        self.total = self.count = self.calls = 0
+        self.state = self.count = self.calls = 0
 
     def __call__(self, tokens: Sequence[int]) -> Tensor:
         self.calls += 1
@@ -58,9 +59,9 @@ class MadeUpModel:
             raise TypeError(NOTHING_TO_READ.format(got=A_LIST_IN_A_LIST))
         rows = []
         for token in tokens:
-            self.total, self.count = self.total + int(token), self.count + 1
-            distance = (torch.arange(VOCABULARY) - self.total - self.count) % VOCABULARY
-            rows.append(self.count / 2 - distance)  # surer from token to token, so that the rows can be told apart
+            self.state, self.count = (7 * self.state + int(token) + 1) % VOCABULARY, self.count + 1
+            distance = (torch.arange(VOCABULARY) - self.state) % VOCABULARY
+            rows.append(3 * self.count % 7 / 2 - distance)  # best scores 1.5, 3, 1, 2.5, 0.5, 2, 0
         return torch.stack(rows)
 
 
@@ -223,9 +224,24 @@ CHOOSING_MISTAKES = (
         zh="`scores.argmax()` 把所有的行连成一长行来数。应当先取出最后一行。",
         hint_line=BEST,
     ),
+    wrong("surest-row", choose=lambda scores: scores.amax(0).argmax().item()).hint(
+        en="You take the best token of all rows. Another row may have a higher score than the last one, but it says "
+        "what follows an earlier token.",
+        zh="你在所有的行里找得分最高的词元。别的行的得分可能比最后一行还高，但它说的是前面某个词元后面该是什么。",
+        hint_line=BEST,
+    ),
+    wrong("single-score", choose=lambda scores: scores[0, -1].argmax().item()).hint(
+        en="You index the scores as if they had a batch axis, as `logits[0, -1]` in Hugging Face's code. Here they have "
+        "two axes, positions and tokens, so `[0, -1]` is a single score, and the `argmax` of one number is 0.",
+        zh="你按有批量轴的写法取得分，就像 Hugging Face 代码里的 `logits[0, -1]`。这里的得分只有两个轴，位置和词元，"
+        "`[0, -1]` 取出的只是一个得分，而单独一个数的 `argmax` 总是 0。",
+        hint_line=BEST,
+    ),
     wrong("best-row", choose=lambda scores: scores.argmax(0)[-1].item()).hint(
-        en="`argmax(0)` compares positions, so it gives the number of a row. Compare tokens: `scores[-1].argmax()`.",
-        zh="`argmax(0)` 比较的是位置，给出的是行号。要比的是各个词元：`scores[-1].argmax()`。",
+        en="You compare positions, as `argmax(0)` and `scores[:, -1].argmax()` do, and get the number of a row. The "
+        "scores of one row are to be compared, those of the tokens.",
+        zh="你比较的是各个位置，`argmax(0)` 和 `scores[:, -1].argmax()` 都是这样，得到的是行号。"
+        "应当在一行之内比较各个词元的得分。",
         hint_line=BEST,
     ),
     wrong("least-probable", choose=lambda scores: scores[-1].argmin().item()).hint(
@@ -339,13 +355,13 @@ GENERATE = Exercise(
     name="generate",
     recipe=recipe,
     cases=(
-        with_model("usual", [3, 1, 4], most=5, end=6),
-        with_model("the end comes", [3, 1, 4], most=5, end=1),
+        with_model("usual", [3, 1, 4], most=5, end=9),
+        with_model("the end comes", [3, 1, 4], most=5, end=10),
         with_model("one token", [5], most=4, end=9),
-        with_model("another prompt", [2, 7, 1, 8], most=5, end=6),
-        with_model("the prompt holds the end", [2, 6, 2], most=4, end=6),
-        with_model("token 0 on the way", [9, 9, 9], most=8, end=7),
-        with_model("one new token", [3, 1, 4], most=1, end=6),
+        with_model("another prompt", [2, 7, 1, 6], most=5, end=5),
+        with_model("the prompt holds the end", [6, 2, 2], most=4, end=6),
+        with_model("token 0 on the way", [9, 9, 4], most=8, end=8),
+        with_model("one new token", [3, 1, 4], most=1, end=9),
         with_model("twice the same", [4, 4], most=4, end=3),
     ),
     mistakes=(
