@@ -1,5 +1,7 @@
 """What a verdict says is true of the function or answer that gets it."""
 
+import functools
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -75,3 +77,22 @@ def test_name_of_a_value_fits_behind_your(exercise):
     """The reader sees "your …" and "expected …"."""
     names = [label(exercise, value) for value in ("result", *exercise.names)]
     assert not any(name.startswith(("the ", "a ", "an ")) for name in names)
+
+
+def rotates_in_float32(x, positions, base=10000.0, pairs=lambda x: (x[..., 0::2], x[..., 1::2])):
+    angles = positions[:, None] * base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    a, b = pairs(x)
+    return torch.stack([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], -1).flatten(-2)
+
+
+def test_right_rotation_of_another_type_is_called_right_first():
+    verdict = check("rotary_embedding", rotates_in_float32)
+    assert verdict.mistake == "type-of-the-angles"
+    assert verdict.messages[0].startswith("Your rotation is right.")
+
+
+def test_wrong_rotation_of_another_type_is_not_called_right():
+    halves = functools.partial(rotates_in_float32, pairs=lambda x: x.chunk(2, -1))
+    verdict = check("rotary_embedding", lambda *given: halves(*given))
+    assert verdict.mistake == "halves-put-between+type-of-the-angles"
+    assert "rotation is right" not in str(verdict)

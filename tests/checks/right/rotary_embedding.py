@@ -63,6 +63,24 @@ def complex_in_float32(x, positions, base=10000.0):
     return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2).type_as(x)
 
 
+def in_float32(x, positions, base=10000.0):
+    """The tables are cast to the type of x, as in Hugging Face's code; the angles never are."""
+    d = x.shape[-1]
+    angles = positions[:, None].float() * (1.0 / base ** (torch.arange(0, d, 2).float() / d))
+    cos, sin = (table.repeat_interleave(2, -1).to(x.dtype) for table in (angles.cos(), angles.sin()))
+    partner = torch.stack((-x[..., 1::2], x[..., ::2]), -1).flatten(-2)
+    return x * cos + partner * sin
+
+
+def frequencies_in_the_type_of_x(x, positions, base=10000.0):
+    d = x.shape[-1]
+    frequencies = (1.0 / base ** (torch.arange(0, d, 2).double() / d)).to(x.dtype)
+    angles = positions[:, None].double() * frequencies.double()
+    a, b = x[..., 0::2], x[..., 1::2]
+    y = torch.stack([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], -1)
+    return y.flatten(-2).to(x.dtype)
+
+
 class Rotary(nn.Module):
     def forward(self, x, positions, base=10000.0):
         return stacked(x, positions, base)
@@ -84,6 +102,11 @@ ADVISED = {
         "by the shift matrix": (by_the_shift_matrix, ("slow", "empty")),
         "with complex numbers": (with_complex_numbers, ("non-contiguous", "empty")),
         "every other turned": (every_other_turned, ("far-positions", "float64")),
+        "tables cast": (in_float32, ("far-positions", "float64")),
+        "frequencies in the type of x": (
+            frequencies_in_the_type_of_x,
+            ("far-positions", "in-float16"),
+        ),
         "complex in float32": (complex_in_float32, ("far-positions", "non-contiguous", "empty", "float64")),
     }
 }

@@ -106,6 +106,47 @@ def rotate_half_of_every_second(x, positions, base=10000.0):
     return (x * angles.cos() + partner * angles.sin()).to(x.dtype)
 
 
+def in_the_type_of_x(x, positions, base=10000.0):
+    """As in GPT-NeoX's code after `.bfloat16()`."""
+    frequencies = 1.0 / base ** (torch.arange(0, x.shape[-1], 2, dtype=x.dtype) / x.shape[-1])
+    return turned_by(x, positions.to(x.dtype)[:, None] * frequencies)
+
+
+def halves_in_the_type_of_x(x, positions, base=10000.0):
+    frequencies = 1.0 / base ** (torch.arange(0, x.shape[-1], 2, dtype=x.dtype) / x.shape[-1])
+    angles = positions.to(x.dtype)[:, None] * frequencies
+    a, b = x.chunk(2, -1)
+    return torch.cat([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], -1)
+
+
+def of_positions_in(dtype):
+    """Published, with float16."""
+
+    def angles(positions, d, base):
+        return positions.to(dtype)[:, None] * (1.0 / base ** (torch.arange(0, d, 2) / d))
+
+    return by_angles(angles)
+
+
+def of_everything_in(dtype):
+    def angles(positions, d, base):
+        return positions.to(dtype)[:, None] * (1.0 / base ** (torch.arange(0, d, 2, dtype=dtype) / d))
+
+    return by_angles(angles)
+
+
+def angles_rounded(x, positions, base=10000.0):
+    return turned_by(x, angles_of(positions, x.shape[-1], base).to(x.dtype))
+
+
+def positions_rounded(x, positions, base=10000.0):
+    return turned_by(x, angles_of(positions.to(x.dtype).double(), x.shape[-1], base)).to(x.dtype)
+
+
+def angles_in_bfloat16_only(x, positions, base=10000.0):
+    return positions_rounded(x, positions, base) if x.dtype == torch.bfloat16 else rotary_embedding(x, positions, base)
+
+
 def nothing_in_float16(x, positions, base=10000.0):
     y = rotary_embedding(x, positions, base)
     return y * 0 if x.dtype == torch.float16 else y
@@ -150,6 +191,16 @@ WRONG = {
         "b, a": (second_taken_for_the_first, {"exchanged-before"}),
         "rotate_half of every second": (rotate_half_of_every_second, {"partners-joined-in-halves"}),
         "nothing in float16": (nothing_in_float16, {None}),
+        "in the type of x": (in_the_type_of_x, {"angles-in-16-bits"}),
+        "halves, in the type of x": (halves_in_the_type_of_x, {"pairs-of-halves+angles-in-16-bits"}),
+        "angles rounded to the type of x": (angles_rounded, {"angles-in-16-bits"}),
+        "positions rounded to the type of x": (positions_rounded, {"angles-in-16-bits"}),
+        "rounded in bfloat16 alone": (angles_in_bfloat16_only, {None}),
+        **{
+            f"{what} in {dtype}": (of(dtype), {"angles-in-16-bits"})
+            for what, of in (("positions", of_positions_in), ("everything", of_everything_in))
+            for dtype in (torch.float16, torch.bfloat16)
+        },
         "squeezed": (lambda *given: rotary_embedding(*given).squeeze(), {"wrong-shape"}),
     },
 }

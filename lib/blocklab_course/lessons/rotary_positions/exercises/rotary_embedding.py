@@ -1,6 +1,7 @@
 """Known mistakes of `rotary_embedding`."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -67,13 +68,14 @@ def recipe(
     frequency: Callable = falling_frequency,
     times: Callable = every_with_every,
     quarter: Callable = quarter_turn,
+    rounded: Callable = lambda angles, dtype: angles,
     turn: Callable = turned,
     finish: Callable = lambda y, x: y,
     typed: Callable = lambda y, dtype: y.to(dtype),
 ) -> Tensor:
     d = x.shape[-1]
     j = torch.arange(d, dtype=torch.float64)
-    angles = times(at(positions), frequency(given(base), exponent(j, d), d))
+    angles = rounded(times(at(positions), frequency(given(base), exponent(j, d), d)), x.dtype)
     wide = x.double()
     return typed(finish(turn(wide, quarter(wide), angles.cos(), angles.sin()), wide), x.dtype)
 
@@ -178,12 +180,59 @@ PAIR_MISTAKES = (
     ),
 )
 
-TYPE_MISTAKES = (
+TYPE_MISTAKES = (  # the first where nothing else is wrong, the second together with other mistakes
+    *exclusive(
+        recipe,
+        wrong("type-of-the-angles", typed=left_wide).hint(
+            en="Your rotation is right. What is left to do: for a float16 or bfloat16 input you return float32, the "
+            "type of your angles, and the next layer expects the type of x. Convert the result at the end, "
+            "`.to(x.dtype)`.",
+            zh="你的旋转是对的，只差一步：输入是 float16 或 bfloat16 时，你返回的是 float32，也就是角度的类型，"
+            "而下一层要的是 x 的类型。请在最后用 `.to(x.dtype)` 转换结果。",
+            hint_line="return torch.stack(rotated, -1).flatten(-2).to(x.dtype)",
+        ),
+    ),
     wrong("type-of-the-angles", typed=left_wide).hint(
         en="A float16 input comes back as float32, the type of your angles. The result has the type of x: end with "
         "`.to(x.dtype)`.",
         zh="输入是 float16 时，你返回的是 float32，也就是角度的类型。结果的类型应与 x 相同，请以 `.to(x.dtype)` 结尾。",
         hint_line="return torch.stack(rotated, -1).flatten(-2).to(x.dtype)",
+    ),
+)
+
+
+def of_16_bit_angles(dtype: torch.dtype, frequencies: Callable) -> Callable[[Tensor, Tensor, float], Tensor]:
+    """The right rotation by angles that are computed in one 16-bit type, whatever the type of x."""
+
+    def rotate(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
+        angles = positions.to(dtype)[:, None] * frequencies(x.shape[-1], base, dtype)
+        cos, sin = (table.repeat_interleave(2, -1) for table in (angles.cos(), angles.sin()))
+        return turned(x, quarter_turn(x), cos, sin).to(x.dtype)
+
+    return rotate
+
+
+FREQUENCIES_IN_16_BITS = (  # the ways in which they are written; each rounds in other places
+    lambda d, base, dtype: 1.0 / base ** (torch.arange(0, d, 2, dtype=dtype) / d),
+    lambda d, base, dtype: base ** (-torch.arange(0, d, 2, dtype=dtype) / d),
+    lambda d, base, dtype: (base ** (-torch.arange(0, d, 2).double() / d)).to(dtype),
+)
+
+IN_16_BITS = wrong("angles-in-16-bits", rounded=lambda angles, dtype: angles.to(dtype)).hint(
+    en="Your angles are computed in 16 bits, in which far positions run into each other: bfloat16 has no 257, only 256 "
+    "and 258, and float16 no 2049. Compute positions and angles in float32 or wider; only the result is rounded.",
+    zh="你用 16 位的类型计算角度，位置一远就分不清了：bfloat16 里没有 257，只有 256 和 258；float16 里没有 2049。"
+    "位置和角度要用 float32 或更宽的类型计算，最后只舍入结果。",
+    hint_line="angles = positions.double()[:, None] * frequencies",
+)
+SHORT = torch.bfloat16, torch.float16
+ROUNDING_MISTAKES = (
+    IN_16_BITS,
+    *(IN_16_BITS.spelled(partial(recipe, at=lambda positions, dtype=dtype: positions.to(dtype))) for dtype in SHORT),
+    *(
+        IN_16_BITS.spelled(of_16_bit_angles(dtype, frequencies))
+        for dtype in SHORT
+        for frequencies in FREQUENCIES_IN_16_BITS
     ),
 )
 
@@ -295,11 +344,10 @@ ANGLE_MISTAKES = (
     ),
 )
 
-WIDE = torch.float32, torch.float64
 HALF_TYPE = Text(
-    en="With a float16 input your result is rough at far positions. Compute the angles in float32 or wider, and round "
-    "only the result: `.to(x.dtype)`.",
-    zh="输入为 float16 时，你的结果在位置很远的地方不够精确。请用 float32 或更宽的类型计算角度，"
+    en="With a float16 input your result is rough at far positions. Compute the frequencies in float32 or wider, too, "
+    "and round only the result: `.to(x.dtype)`.",
+    zh="输入为 float16 时，你的结果在位置很远的地方不够精确。频率也要用 float32 或更宽的类型计算，"
     "最后再用 `.to(x.dtype)` 转换结果。",
 )
 
@@ -309,6 +357,11 @@ BETWEEN = Text(
     zh="你的函数只适用于从 0 数起的整数位置。处理长文本的模型也会用小数位置，位置为负时就是往回转："
     "请直接由位置算出角度。",
 )
+
+
+def far_pair(dtype: torch.dtype, positions: list[int]) -> dict[str, Tensor]:
+    return {"x": torch.tensor([[3.0, 4, 0, 0]] * len(positions), dtype=dtype), "positions": torch.tensor(positions)}
+
 
 ROTARY_EMBEDDING = Exercise(
     name="rotary_embedding",
@@ -358,6 +411,13 @@ ROTARY_EMBEDDING = Exercise(
             {"x": torch.tensor([[1.0, 2, 3, 4]]).bfloat16(), "positions": torch.tensor([2])},
             tolerance=5e-2,
         ),
+        *(  # in 16 bits 257 becomes 256 and 2049 becomes 2048; the first pair turns by the position itself
+            Case(f"far in {dtype}".replace("torch.", ""), far_pair(dtype, positions), tolerance=tolerance)
+            for dtype, positions, tolerance in (
+                (torch.bfloat16, [256, 257], 5e-2),
+                (torch.float16, [2048, 2049], 1e-2),
+            )
+        ),
         Case(
             "gradient",
             {"x": waves(2, 3, 6), "positions": torch.tensor([0, 2, 5]), "base": 100.0},
@@ -382,14 +442,11 @@ ROTARY_EMBEDDING = Exercise(
         ),
         Case(
             "in-float16",
-            {"x": torch.tensor([[1.0, 2, 3, 4]]).half(), "positions": torch.tensor([3001])},
+            {"x": torch.tensor([[0.0, 0, 3, 4]]).half(), "positions": torch.tensor([3001]), "base": 100.0},
             tolerance=1e-2,
             advice=Advice(
                 HALF_TYPE,
-                weak_functions=tuple(
-                    lambda x, positions, dtype=dtype: recipe(x.to(dtype), positions) for dtype in WIDE
-                ),
-                milder={"x": torch.tensor([[1.0, 2, 3, 4]]), "positions": torch.tensor([3001])},
+                milder={"x": torch.tensor([[0.0, 0, 3, 4]]), "positions": torch.tensor([3001]), "base": 100.0},
             ),
         ),
     ),
@@ -398,6 +455,7 @@ ROTARY_EMBEDDING = Exercise(
         *ROTATION_MISTAKES,
         *with_section(TWO_CLOCKS, *POSITION_MISTAKES),
         *TYPE_MISTAKES,
+        *ROUNDING_MISTAKES,
         *with_section(
             BY_HAND,
             *ANGLE_MISTAKES,
