@@ -1,3 +1,5 @@
+import functools
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -59,6 +61,36 @@ class Layer(nn.Module):
             return self.finish(x + feed_forward(self.norm2(x)), src)
         x = self.norm1(src + attend(src))
         return self.finish(self.norm2(x + feed_forward(x)), src)
+
+
+class OwnAttention(nn.MultiheadAttention):
+    """Right, where a mask is True for what may be seen and nothing else is given."""
+
+    def __init__(self, *given, fill=None, scale=0.5, **others):
+        super().__init__(*given, **others)
+        self.fill, self.scale = fill, scale
+
+    def forward(self, x, *_same, attn_mask):
+        projected = F.linear(x, self.in_proj_weight, self.in_proj_bias).chunk(3, -1)
+        q, k, v = (part.unflatten(-1, (2, 4)).transpose(1, 2) for part in projected)
+        if self.fill is None:
+            y = F.scaled_dot_product_attention(q, k, v, attn_mask, scale=self.scale)
+        else:
+            scores = q @ k.mT * self.scale
+            scores = scores if attn_mask is None else scores.masked_fill(~attn_mask, self.fill)
+            y = scores.softmax(-1) @ v
+        return (self.out_proj(y.transpose(1, 2).flatten(-2)),)
+
+
+class NoMaskForOneText(Layer):
+    def forward(self, src, src_mask=None):
+        return super().forward(src, src_mask if len(src) > 1 else None)
+
+
+class OneNorm(Layer):
+    def __init__(self):
+        super().__init__()
+        self.norm1 = self.norm2
 
 
 def pre_norm_in_place(x, sublayer, norm):
@@ -306,6 +338,21 @@ WRONG = {
         "squeezed": (Layer(finish=lambda y, src: y.squeeze()), {"wrong-shape"}),
         "causal if masked": (Layer(attention=CausalIfMasked), {None}),
         "causal if masked, pre-norm": (Layer(attention=CausalIfMasked, norm_first=True), {None}),
+        "no mask for one text": NoMaskForOneText(),
+        "no mask for one text, pre-norm": NoMaskForOneText(norm_first=True),
+        **{
+            f"mask inverted, hidden scores of {fill}{', pre-norm' * first}": (
+                Layer(attention=functools.partial(OwnAttention, fill=fill), norm_first=first),
+                {"mask-inverted"},
+            )
+            for fill in (None, -float("inf"), -1e9, -1e4)
+            for first in (False, True)
+        },
+        "divided by the root of the heads": (
+            Layer(attention=functools.partial(OwnAttention, scale=2**-0.5), masked_by=lambda mask: ~mask),
+            {"scale-of-heads"},
+        ),
+        "one norm for both": (OneNorm(), {"shared-parameters"}),
         "two results": (Layer(finish=lambda y, src: (y, src)), {"wrong-type"}),
         "a list": (Layer(finish=lambda y, src: [y]), {"wrong-type"}),
         "the first sentence for all": (Layer(finish=lambda y, src: y[:1].expand_as(y)), {None}),

@@ -77,16 +77,26 @@ def not_begun(module: nn.Module, src: Tensor) -> bool:
         return False
 
 
+def shared_parameters(module: nn.Module) -> list[str]:
+    """Return the names of one parameter that has several, as after `self.norm1 = self.norm2 = …`."""
+    names: dict[int, list[str]] = {}
+    for name, parameter in module.named_parameters(remove_duplicate=False):
+        names.setdefault(id(parameter), []).append(name)
+    return next((several for several in names.values() if len(several) > 1), [])
+
+
 def in_eval_mode(module: nn.Module, _exercise: Exercise, arguments: dict[str, object]) -> object:
     """Call the Module in eval mode with our weights, in the norm order of the case.
 
-    A result that is no tensor is given back as it is. Raises CannotCompare for a Module that is not written yet, or has
-    other names or sizes, TwoCallsDiffer, and UnsupportedModule for a norm order that the Module lacks: it was settled
+    A result that is no tensor is given back as it is. Raises CannotCompare for a Module that is not written yet, has
+    other names or sizes, or shares weights between its parts, TwoCallsDiffer, and UnsupportedModule for a norm order that the Module lacks: it was settled
     when the Module was made, and setting `norm_first` changes nothing.
     """
     src, norm_first, src_mask = arguments.values()
     if not_begun(module, src):
         raise CannotCompare("not-written-yet", {})
+    if shared := shared_parameters(module):
+        raise CannotCompare("shared-parameters", {"names": " = ".join(f"`{name}`" for name in shared)})
     weights = weights_for(src)
     module = load_weights(module, weights).eval()
 
@@ -190,6 +200,35 @@ def recipe(
     return post_norm(src, attention, feed_forward, norm1, norm2, parts=parts, around=around(norm_first), chain=chain)
 
 
+def inverted(mask: Tensor | None) -> Tensor | None:
+    return mask if mask is None else ~mask
+
+
+def nothing_where_all_is_hidden(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """The shares of torch's `scaled_dot_product_attention`, to which True means allowed."""
+    return scores.softmax(-1) if mask is None else scores.softmax(-1) * mask.any(-1, keepdim=True)
+
+
+def block_inverted(scores: Tensor, mask: Tensor | None) -> Tensor:
+    return blocked(scores, inverted(mask), -1e9)
+
+
+INVERTED = wrong(
+    "mask-inverted", attend=partial(attend, block=lambda scores, mask: blocked(scores, inverted(mask)))
+).hint(
+    en="The mask is used the wrong way round. In this layer True means **not allowed**; for torch's "
+    "`scaled_dot_product_attention` it means allowed, and a `~` stands between the two.",
+    zh="掩码用反了。在这个层里，True 表示**不允许**看；"
+    "而在 torch 的 `scaled_dot_product_attention` 里，True 表示允许，两者互换要加一个 `~`。",
+)
+MASK_INVERTED = (  # where all is hidden, -inf gives NaN, -1e9 a mean, and torch's attention 0
+    INVERTED,
+    *(
+        INVERTED.spelled(partial(recipe, attend=partial(attend, block=block_inverted, share=share)))
+        for share in (lambda scores, mask: scores.softmax(-1), nothing_where_all_is_hidden)
+    ),
+)
+
 ATTENTION_MISTAKES = (
     wrong("projection-bias-missing", attend=partial(attend, bias=torch.zeros_like)).hint(
         en="The projection to query, key and value leaves out its bias, `in_proj_bias`.",
@@ -238,6 +277,11 @@ ATTENTION_MISTAKES = (
         "width.",
         zh="你把得分除以了 `d_model` 的平方根。每个头的点积没有那么多项，应当用头自己的宽度的平方根。",
     ),
+    wrong("scale-of-heads", attend=partial(attend, scale=lambda query: 1 / math.sqrt(HEADS))).hint(
+        en="You divide the scores by the root of the number of heads. What counts is how wide a head is, for so many "
+        "products are added up in a score.",
+        zh="你把得分除以了头的个数的平方根。要看的是每个头有多宽：一个得分就是这么多个乘积之和。",
+    ),
     wrong("scale-without-root", attend=partial(attend, scale=lambda query: 1 / query.shape[-1])).hint(
         en="You divide the scores by the width of a head. Divide by its root.",
         zh="你把得分除以了每个头的宽度。应当除以它的平方根。",
@@ -246,15 +290,7 @@ ATTENTION_MISTAKES = (
         en="`src_mask` has no effect: every position still sees all others. Pass it on to attention.",
         zh="`src_mask` 没有起作用：每个位置仍然看得到所有位置。请把它传给注意力。",
     ),
-    wrong(
-        "mask-inverted",
-        attend=partial(attend, block=lambda scores, mask: blocked(scores, mask if mask is None else ~mask)),
-    ).hint(
-        en="The mask is used the wrong way round. In this layer True means **not allowed**; for torch's "
-        "`scaled_dot_product_attention` it means allowed, and a `~` stands between the two.",
-        zh="掩码用反了。在这个层里，True 表示**不允许**看；"
-        "而在 torch 的 `scaled_dot_product_attention` 里，True 表示允许，两者互换要加一个 `~`。",
-    ),
+    *MASK_INVERTED,
     wrong(
         "mask-added", attend=partial(attend, block=lambda scores, mask: scores if mask is None else scores + mask)
     ).hint(
@@ -414,7 +450,7 @@ ENCODER_LAYER = Exercise(
         Case("gradient", {"src": waves(2, 5, 8), "norm_first": False, "src_mask": None}, gradient=True),
         Case("gradient, pre-norm", {"src": waves(2, 5, 8), "norm_first": True, "src_mask": None}, gradient=True),
         *(  # with gradients torch's attention takes another way, on which `is_causal` counts for more than the mask
-            Case(name, {"src": waves(2, 4, 8), "norm_first": first, "src_mask": SEEN_BY_FEW}, gradient=True)
+            Case(name, {"src": waves(1, 4, 8), "norm_first": first, "src_mask": SEEN_BY_FEW}, gradient=True)
             for name, first in (("gradient, not causal", False), ("gradient, not causal, pre-norm", True))
         ),
     ),
