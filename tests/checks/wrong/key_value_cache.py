@@ -100,6 +100,48 @@ def after_the_fact(query, key, value, past_keys, past_values):
     return y, *appended(key, value, past_keys, past_values)
 
 
+def among_the_new(masked):
+    """Attends to the new tokens alone, then appends."""
+
+    def attention(query, key, value, past_keys, past_values):
+        L = query.shape[2]
+        mask = torch.ones(L, L, dtype=torch.bool).tril() if masked else None
+        y = F.scaled_dot_product_attention(query, key, value, mask, enable_gqa=True)
+        return y, *appended(key, value, past_keys, past_values)
+
+    return attention
+
+
+def other_keys(
+    append,
+    shift=lambda L, S, past: S - L,
+    see=lambda L, S, shift: torch.ones(L, S, dtype=torch.bool).tril(shift),
+    repeat=lambda x, n: x.repeat_interleave(n, 1),
+    hand_on=lambda new, kept: kept,
+):
+    """The lesson's solution, with torch's attention, but for what is appended, and one thing more."""
+
+    def attention(query, key, value, past_keys, past_values):
+        keys, values = append(past_keys, key), append(past_values, value)
+        n_rep, L, S = query.shape[1] // keys.shape[1], query.shape[2], keys.shape[2]
+        mask = see(L, S, shift(L, S, past_keys.shape[2]))
+        y = F.scaled_dot_product_attention(query, repeat(keys, n_rep), repeat(values, n_rep), mask)
+        return y, *hand_on((key, value), (keys, values))
+
+    return attention
+
+
+APPENDED_WRONGLY = {
+    "past-forgotten": lambda past, new: new,
+    "oldest-dropped": lambda past, new: torch.cat([past[:, :, 1:], new], 2),
+    "new-token-twice": lambda past, new: torch.cat([past, new, new], 2),
+    "new-token-in-front": lambda past, new: torch.cat([new, past], 2),
+    "appended-as-heads-then-shared": lambda past, new: torch.cat([past, new], 1),
+    "appended-as-features": lambda past, new: torch.cat([past, new], -1),
+    "appended-as-texts": lambda past, new: torch.cat([past, new]),
+}
+
+
 def groups_by_modulo(query, key, value, past_keys, past_values):
     keys, values = appended(key, value, past_keys, past_values)
     order = torch.arange(query.shape[1]) % keys.shape[1]
@@ -194,6 +236,29 @@ WRONG = {
         "values forgotten": (values_forgotten, {None, "wrong-shape"}),
         "written into the past": written_into_the_past,
         "attends, then appends": (after_the_fact, {"new-tokens-hidden", "nan"}),
+        "attends to the new, then appends": (among_the_new(masked=True), {"past-hidden"}),
+        "attends to the new without a mask, then appends": (among_the_new(masked=False), {"past-hidden"}),
+        **{f"{name}, in the solution": (other_keys(append), {name}) for name, append in APPENDED_WRONGLY.items()},
+        **{
+            f"{name}, shifted by the past": (other_keys(append, shift=lambda L, S, past: past), {name})
+            for name, append in APPENDED_WRONGLY.items()
+        },
+        **{
+            f"past forgotten and {name}": (
+                other_keys(APPENDED_WRONGLY["past-forgotten"], **more),
+                {"past-forgotten+" + name, name + "+past-forgotten"},
+            )
+            for name, more in {
+                "heads-tiled": {"repeat": lambda x, n: x.repeat(1, n, 1, 1)},
+                "handed-on-swapped": {"hand_on": lambda new, kept: kept[::-1]},
+                "nothing-hidden": {"see": lambda L, S, shift: None},
+                "sees-the-next": {"see": lambda L, S, shift: torch.ones(L, S, dtype=torch.bool).tril(shift + 1)},
+            }.items()
+        },
+        "a mask that hides nothing": (
+            by_torch(lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(S)),
+            {"nothing-hidden"},
+        ),
         "groups by modulo": (groups_by_modulo, {"heads-tiled"}),
         "group and head swapped": (expanded, {"heads-tiled"}),
         "scores up to three": (scores_up_to_ten, {None}),

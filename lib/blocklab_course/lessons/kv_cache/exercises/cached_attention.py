@@ -33,8 +33,17 @@ def by_root_of_size(scores: Tensor, query: Tensor) -> Tensor:
 
 
 def up_to_itself(i: Tensor, j: Tensor, past: int) -> Tensor:
-    """Whether new token i sees position j, of which the first `past` were there before."""
+    """Whether new token i sees position j, where so many positions are not new."""
     return j <= i + past
+
+
+def by_what_is_appended(L: int, S: int, _past: int) -> int:
+    """How far the diagonal of the mask is shifted: where the keys are right, by as many positions as were kept."""
+    return S - L
+
+
+def by_what_was_kept(_L: int, _S: int, past: int) -> int:
+    return past
 
 
 def hidden(scores: Tensor, mask: Tensor) -> Tensor:
@@ -67,6 +76,7 @@ def recipe(
     append: Callable = at_the_end,
     serve: Callable = in_place,
     scale: Callable = by_root_of_size,
+    shift: Callable = by_what_is_appended,
     see: Callable = up_to_itself,
     hide: Callable = hidden,
     normalize: Callable = over_keys,
@@ -79,7 +89,7 @@ def recipe(
     all_keys, all_values = serve(upcast(keys), n_rep), serve(upcast(values), n_rep)
     scores = scale(upcast(query) @ all_keys.mT, query)
     L, S = scores.shape[-2:]
-    mask = see(torch.arange(L)[:, None], torch.arange(S), past_keys.shape[2])
+    mask = see(torch.arange(L)[:, None], torch.arange(S), shift(L, S, past_keys.shape[2]))
     weights = after(normalize(hide(scores, mask)), mask)
     y = (weights @ mixed(all_keys, all_values)).to(value.dtype)
     return y, *hand_on(keys, values, key, value, past_keys, past_values, n_rep)
@@ -110,15 +120,26 @@ def by_torch(
     return F.scaled_dot_product_attention(query, keys, values, mask, enable_gqa=True), keys, values
 
 
+def attend_by_hand(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    return over_keys(hidden(by_root_of_size(query @ keys.mT, query), mask)) @ values
+
+
 def shared_by_what_is_appended(
-    query: Tensor, key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor, *, append: Callable
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    past_keys: Tensor,
+    past_values: Tensor,
+    *,
+    append: Callable,
+    attend: Callable = attend_by_hand,
+    shift: Callable = by_what_is_appended,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The group is counted in the appended keys, which have too many heads."""
     keys, values = append(past_keys, key), append(past_values, value)
     n_rep, L, S = query.shape[1] // keys.shape[1], query.shape[2], keys.shape[2]
-    mask = up_to_itself(torch.arange(L)[:, None], torch.arange(S), S - L)
-    weights = over_keys(hidden(by_root_of_size(query @ in_place(keys, n_rep).mT, query), mask))
-    return weights @ in_place(values, n_rep), keys, values
+    mask = up_to_itself(torch.arange(L)[:, None], torch.arange(S), shift(L, S, past_keys.shape[2]))
+    return attend(query, in_place(keys, n_rep), in_place(values, n_rep), mask), keys, values
 
 
 def repeated_before(
@@ -190,27 +211,38 @@ def blind(id: str, see: Callable, *, en: str, zh: str, shows: str | None = None)
     )
 
 
+def by_both_shifts(mistake: Mistake) -> tuple[Mistake, Mistake]:
+    """A wrong number of keys, with a mask shifted by `S - L`, and by the number of positions that were kept."""
+    return mistake, mistake.spelled(partial(recipe, shift=by_what_was_kept, **mistake.replaces))
+
+
 APPEND_MISTAKES = (
-    wrong("past-forgotten", append=lambda past, new: new).hint(
-        en="What was kept has no effect: the new tokens see only each other. Put the new keys and values behind the "
-        "old ones.",
-        zh="以前存下的没有起作用：新词元只能看到彼此。应当把新的键和值接在旧的后面。",
-        shown_on="one new token",
+    *by_both_shifts(
+        wrong("past-forgotten", append=lambda past, new: new).hint(
+            en="What was kept has no effect: the new tokens see only each other. Put the new keys and values behind "
+            "the old ones.",
+            zh="以前存下的没有起作用：新词元只能看到彼此。应当把新的键和值接在旧的后面。",
+            shown_on="one new token",
+        )
     ),
     wrong("new-token-in-front", append=lambda past, new: torch.cat([new, past], 2)).hint(
         en="You put the new keys and values in front of the old ones. They come last, in the order of the text.",
         zh="你把新的键和值放到了旧的前面。它们应排在最后，与文本的顺序一致。",
         shown_on="one new token",
     ),
-    wrong("oldest-dropped", append=lambda past, new: torch.cat([past[:, :, 1:], new], 2)).hint(
-        en="You drop the oldest position with each call, as a sliding window does. Here everything is kept.",
-        zh="每调用一次，你就丢掉最旧的一个位置，像滑动窗口那样。这里要全部保留。",
-        shown_on="one new token",
+    *by_both_shifts(
+        wrong("oldest-dropped", append=lambda past, new: torch.cat([past[:, :, 1:], new], 2)).hint(
+            en="You drop the oldest position with each call, as a sliding window does. Here everything is kept.",
+            zh="每调用一次，你就丢掉最旧的一个位置，像滑动窗口那样。这里要全部保留。",
+            shown_on="one new token",
+        )
     ),
-    wrong("new-token-twice", append=lambda past, new: torch.cat([past, new, new], 2)).hint(
-        en="The new keys and values stand in your cache twice. Append them once.",
-        zh="新的键和值在你的缓存里出现了两次。只应接上一次。",
-        shown_on="one new token",
+    *by_both_shifts(
+        wrong("new-token-twice", append=lambda past, new: torch.cat([past, new, new], 2)).hint(
+            en="The new keys and values stand in your cache twice. Append them once.",
+            zh="新的键和值在你的缓存里出现了两次。只应接上一次。",
+            shown_on="one new token",
+        )
     ),
     wrong(
         "one-cache-for-all-texts",
@@ -231,7 +263,6 @@ APPEND_MISTAKES = (
     wrong(
         "zero-slot-seen",
         append=lambda past, new: torch.cat([torch.zeros_like(new[:, :, :1]), past, new], 2),
-        see=lambda i, j, past: j <= i + past + 1,
         hand_on=lambda keys, values, *others: (keys[:, :, 1:], values[:, :, 1:]),
     ).hint(
         en="A slot of zeros takes part. Its score is 0, not -inf, so it gets a weight and takes it from the others.",
@@ -265,10 +296,19 @@ AXIS_MISTAKES = (
     ),
 )
 
+TOO_MANY_HEADS = wrong("appended-as-heads-then-shared", partial(shared_by_what_is_appended, append=as_heads)).hint(
+    en="You append along axis 1, so there are too many heads of keys to share. Positions are axis 2.",
+    zh="你是沿轴 1，也就是头的轴拼接的，键的头就多了，没法共用。位置是轴 2。",
+)
 AXIS_AND_HEADS = (
-    wrong("appended-as-heads-then-shared", partial(shared_by_what_is_appended, append=as_heads)).hint(
-        en="You append along axis 1, so there are too many heads of keys to share. Positions are axis 2.",
-        zh="你是沿轴 1，也就是头的轴拼接的，键的头就多了，没法共用。位置是轴 2。",
+    TOO_MANY_HEADS,
+    *(
+        TOO_MANY_HEADS.spelled(partial(shared_by_what_is_appended, append=as_heads, attend=attend, shift=shift))
+        for attend, shift in (
+            (attend_by_hand, by_what_was_kept),
+            (F.scaled_dot_product_attention, by_what_is_appended),
+            (F.scaled_dot_product_attention, by_what_was_kept),
+        )
     ),
     wrong("appended-as-heads-in-torch", partial(by_torch, append=as_heads)).hint(
         en="You append along axis 1, so torch finds more heads of keys than the queries can share. Positions are "
@@ -294,8 +334,8 @@ NOT_SHARED = (
     not_shared_and(
         "nothing-hidden",
         hide=lambda scores, mask: scores,
-        en="there is no mask, so of several new tokens the first sees those after it.",
-        zh="没有掩码，有几个新词元时，前面的就看到了后面的。",
+        en="nothing is hidden, so of several new tokens the first sees those after it.",
+        zh="什么也没有屏蔽，有几个新词元时，前面的就看到了后面的。",
     ),
     not_shared_and(
         "mask-of-numbers",
@@ -334,6 +374,14 @@ SHARING_MISTAKES = (
     ),
 )
 
+PAST_HIDDEN = wrong("past-hidden", see=lambda i, j, past: (j >= past) & (j <= i + past)).hint(
+    en="You hand on the kept positions, but they have no part in your output: you attend to the new tokens alone and "
+    "append afterwards, or your mask hides the past.",
+    zh="你返回的键和值里有以前的位置，但计算输出时没有用到它们：要么你先对新词元算了注意力，然后才拼接；"
+    "要么你的掩码挡住了以前的位置。",
+    shown_on="one new token",
+)
+
 SEEING_MISTAKES = (
     wrong("triangle-upper-left", see=lambda i, j, past: j <= i).hint(
         en="Your triangle begins at the upper left, as `is_causal=True` and `tril()` have it. So the first new token "
@@ -343,8 +391,9 @@ SEEING_MISTAKES = (
         shown_on="one new token",
     ),
     wrong("nothing-hidden", hide=lambda scores, mask: scores).hint(
-        en="There is no mask. For one new token that is right; of several, the first sees those after it.",
-        zh="没有掩码。只有一个新词元时，这样没错；有几个时，前面的就看到了后面的。",
+        en="Nothing is hidden: there is no mask, or it lets everything through. For one new token that is right; of "
+        "several, the first sees those after it.",
+        zh="什么也没有屏蔽：要么没有掩码，要么掩码全都放行。只有一个新词元时，这样没错；有几个时，前面的就看到了后面的。",
     ),
     wrong("mask-of-numbers", hide=lambda scores, mask: scores + mask).hint(
         en="Your mask is of numbers, 1 and 0, and those are added to the scores: nothing is hidden. Make it boolean, "
@@ -372,11 +421,8 @@ SEEING_MISTAKES = (
         zh="有几个新词元时，你的三角形从左上角开始，好像什么也没存过；只有一个新词元时，你才不用掩码。"
         "请把对角线平移 `S - L`。",
     ),
-    wrong("past-hidden", see=lambda i, j, past: (j >= past) & (j <= i + past)).hint(
-        en="The kept positions are in your cache, but the mask hides them.",
-        zh="以前的位置在你的缓存里，却被掩码挡住了。",
-        shown_on="one new token",
-    ),
+    PAST_HIDDEN,
+    PAST_HIDDEN.spelled(partial(recipe, see=lambda i, j, past: j >= past + 0 * i)),
     wrong("sees-the-next", see=lambda i, j, past: j <= i + past + 1).hint(
         en="Every new token also sees the one after it. Your diagonal is shifted one too far.",
         zh="每个新词元还看得到它后面的那一个。你的对角线多移了一格。",

@@ -89,8 +89,8 @@ def in_eval_mode(module: nn.Module, _exercise: Exercise, arguments: dict[str, ob
     """Call the Module in eval mode with our weights, in the norm order of the case.
 
     A result that is no tensor is given back as it is. Raises CannotCompare for a Module that is not written yet, has
-    other names or sizes, or shares weights between its parts, TwoCallsDiffer, and UnsupportedModule for a norm order that the Module lacks: it was settled
-    when the Module was made, and setting `norm_first` changes nothing.
+    other names or sizes, or shares weights between its parts, TwoCallsDiffer, and UnsupportedModule for a norm order
+    that the Module lacks: it was settled when the Module was made, and setting `norm_first` changes nothing.
     """
     src, norm_first, src_mask = arguments.values()
     if not_begun(module, src):

@@ -231,8 +231,9 @@ CHOOSING_MISTAKES = (
         hint_line=BEST,
     ),
     wrong("single-score", choose=lambda scores: scores[0, -1].argmax().item()).hint(
-        en="You index the scores as if they had a batch axis, as `logits[0, -1]` does in Hugging Face's code. Here they "
-        "have two axes, positions and tokens, so `[0, -1]` is a single score, and the `argmax` of one number is 0.",
+        en="You index the scores as if they had a batch axis, as `logits[0, -1]` does in Hugging Face's code. Here "
+        "they have two axes, positions and tokens, so `[0, -1]` is a single score, and the `argmax` of one number is "
+        "0.",
         zh="你按有批量轴的写法取得分，就像 Hugging Face 代码里的 `logits[0, -1]`。这里的得分只有两个轴，位置和词元，"
         "`[0, -1]` 取出的只是一个得分，而单独一个数的 `argmax` 总是 0。",
         hint_line=BEST,
