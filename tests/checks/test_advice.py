@@ -39,7 +39,9 @@ def change_shape(result):
 
 
 def change_dtype(result):
-    return result.bfloat16() if isinstance(result, torch.Tensor) else float(result)
+    if not isinstance(result, torch.Tensor):
+        return float(result)
+    return result.half() if result.dtype == torch.bfloat16 else result.bfloat16()
 
 
 def change_numbers(result):

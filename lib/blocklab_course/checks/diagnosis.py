@@ -108,7 +108,7 @@ def _agrees(outcome: Outcome, comparison: Comparison, lenient: bool) -> bool:
     """Return whether an outcome is that of the learner's function."""
     got = comparison.got
     if isinstance(outcome.error, AnyError):
-        return got.error is not None
+        return got.failing_line is not None  # not where the function cannot be called with these arguments at all
     if lenient and outcome.error and got.error:
         return type(outcome.error) is type(got.error)
     return first_difference(outcome, got, comparison.case.tolerance) is None

@@ -43,7 +43,7 @@ class Mistake:
 
 
 class AnyError(Exception):
-    """Raised by the variant of a mistake where the learner's function fails, whatever error it raises."""
+    """Raised by the variant of a mistake where the learner's code fails, with whatever error."""
 
 
 @dataclass(frozen=True, eq=False)

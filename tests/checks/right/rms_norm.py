@@ -18,6 +18,13 @@ def in_the_type_of_x(x, shape, weight=None, eps=None):
     return y if weight is None else y * weight
 
 
+def epsilon_of_the_type_of_x(x, shape, weight=None, eps=None):
+    wide = x if x.dtype == torch.float64 else x.float()
+    eps = torch.finfo(x.dtype).eps if eps is None else eps
+    y = wide * torch.rsqrt(wide.square().mean(tuple(range(-len(shape), 0)), keepdim=True) + eps)
+    return (y if weight is None else y * weight).to(x.dtype)
+
+
 def always_in_float32(x, shape, weight=None, eps=None):
     return in_float32(x.float(), shape, weight, eps).to(x.dtype)
 
@@ -128,7 +135,8 @@ RIGHT = {
 ADVISED = {
     "rms_norm": {
         "row by row": (row_by_row, ("slow", "empty")),
-        "in the type of x": (in_the_type_of_x, ("overflows-in-float16",)),
+        "in the type of x": (in_the_type_of_x, ("overflows-in-float16", "small-in-bfloat16")),
+        "the epsilon in torch's documentation": (epsilon_of_the_type_of_x, ("small-in-bfloat16",)),
         "always in float32": (always_in_float32, ("float64",)),
     },
     "rms_norm_llama": {"row by row": (llama_row_by_row, ("slow", "empty"))},

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 
 from blocklab.moving_average import ema_update
 from blocklab.normalization import standardize
+from blocklab_course.lessons.catalog import EXERCISES
 
 
 def same(x):
@@ -158,12 +159,12 @@ def if_both_are_true(y, weight, bias):
     return y + bias if bias else y
 
 
-def rms_norm(wide=None, eps_of=None, leave=None, axes=last_axes):
+def rms_norm(wide=None, eps_of=None, leave=None, axes=last_axes, affine=lambda y, w: y if w is None else y * w):
     def attempt(x, normalized_shape, weight=None, eps=None):
         y = wide(x) if wide else x if x.dtype == torch.float64 else x.float()
         eps = eps_of(x, eps) if eps_of else torch.finfo(y.dtype).eps if eps is None else eps
         y = y / (y.square().mean(axes(x, normalized_shape), keepdim=True) + eps).sqrt()
-        y = y if weight is None else y * weight
+        y = affine(y, weight)
         return leave(y, x) if leave else y.to(x.dtype)
 
     return attempt
@@ -263,6 +264,28 @@ def divided_by_deviation(x):
     return (x - x.mean((0, 2, 3), keepdim=True)) / x.std((0, 2, 3), correction=0, keepdim=True)
 
 
+def weighted_by(weigh, shift=lambda y, bias: y if bias is None else y + bias):
+    return layer_norm(affine=lambda y, weight, bias: shift(weigh(y, weight), bias))
+
+
+NEEDS_WEIGHT = {  # each stops with another error where there is none
+    "weight as float32": lambda y, weight: (y * weight.float()).to(y.dtype),
+    "weight.to": lambda y, weight: y * weight.to(y.dtype),
+    "torch.mul": lambda y, weight: torch.mul(y, weight),
+    "weight[None]": lambda y, weight: y * weight[None],
+    "weight first": lambda y, weight: weight * y,
+}
+
+
+def rms_norm_of_the_rest(axes):
+    """F.rms_norm of x without its mean."""
+    return lambda x, shape, *given: F.rms_norm(x - x.mean(axes(x, shape), keepdim=True), shape, *given)
+
+
+def one_axis(axis):
+    return lambda _x, _shape: axis
+
+
 WRONG = {
     "standardize": {name: standardizing(**steps) for name, steps in WHOLE.items()}
     | {
@@ -292,6 +315,23 @@ WRONG = {
         "bias where a weight is": (layer_norm(affine=bias_where_a_weight_is), {"bias-with-weight-only"}),
         "sizes as axes": (layer_norm(axes=lambda _x, shape: shape), {"sizes-as-axes"}),
         "another default": (layer_norm(default=1e-12), {"eps-default-too-small"}),
+        "axis 1": (layer_norm(axes=one_axis(1)), {"over-axis-one"}),
+        **{f"{name}, always": (weighted_by(weigh), {"weight-of-none"}) for name, weigh in NEEDS_WEIGHT.items()},
+        "bias.to, always": (
+            weighted_by(lambda y, w: y if w is None else y * w, lambda y, bias: y + bias.to(y.dtype)),
+            {"bias-of-none"},
+        ),
+        "weight.to and bias.to, always": (
+            weighted_by(NEEDS_WEIGHT["weight.to"], lambda y, bias: y + bias.to(y.dtype)),
+            {"weight-and-bias-of-none"},
+        ),
+        "no default for weight": (lambda x, shape, weight, bias, eps=1e-5: x, {"raises", None}),
+        "F.rms_norm without eps": (
+            lambda x, shape, weight=None, bias=None, eps=1e-5: scaled_and_shifted(
+                F.rms_norm(x - x.mean(last_axes(x, shape), keepdim=True), shape), weight, bias
+            ),
+            {"machine-epsilon"},
+        ),
     },
     "layer_norm_by_axes": {
         "axes by size": lambda x, shape: standardize(x, by_size(x, shape)),
@@ -328,16 +368,43 @@ WRONG = {
             rms_norm(eps_of=lambda x, eps: eps or 1e-6),
             {"default-of-llama+zero-taken-for-none"},
         ),
+        "axis 1": (rms_norm(axes=one_axis(1)), {"over-axis-one"}),
+        "F.rms_norm of x - mean": (rms_norm_of_the_rest(last_axes), {"layer-norm"}),
+        "F.rms_norm of x - mean(-1)": (rms_norm_of_the_rest(one_axis(-1)), {"layer-norm"}),
+        "the epsilon of float16, always": rms_norm(
+            eps_of=lambda x, eps: torch.finfo(torch.float16).eps if eps is None else eps
+        ),
+        "weight.to, always": (
+            rms_norm(affine=lambda y, weight: y * weight.to(y.dtype)),
+            {"weight-of-none"},
+        ),
+        "no default for eps": (lambda x, shape, weight, eps: F.rms_norm(x, shape, weight, eps), {"raises"}),
         "stays wide": (rms_norm(leave=lambda y, x: y), {"stays-wide"}),
         "never the first axis": rms_norm(axes=all_axes_but_the_first),
     },
     "rms_norm_llama": {
         name: lambda x, weight, eps=1e-6, normalized=normalized: normalized(x, eps).to(x.dtype) * weight
         for name, normalized in OTHER_AXES.items()
+    }
+    | {
+        "F.rms_norm of x - mean": (
+            lambda x, weight, eps=1e-6: F.rms_norm(x - x.mean(-1, keepdim=True), weight.shape, weight, eps),
+            {"layer-norm"},
+        ),
+        "x - mean, then Llama's": (
+            lambda x, weight, eps=1e-6: EXERCISES["rms_norm_llama"].recipe(x - x.mean(-1, keepdim=True), weight, eps),
+            {"layer-norm"},
+        ),
     },
     "rms_norm_gemma": {
         name: lambda x, w, eps=1e-6, normalized=normalized: (normalized(x, eps) * (1 + w.float())).to(x.dtype)
         for name, normalized in OTHER_AXES.items()
+    }
+    | {
+        "F.rms_norm of x - mean": (
+            lambda x, weight, eps=1e-6: F.rms_norm(x - x.mean(-1, keepdim=True), weight.shape, 1 + weight, eps),
+            {"layer-norm"},
+        ),
     },
     "batch_norm": {name: batch_norm(affine) for name, affine in AFFINE.items()}
     | {

@@ -12,7 +12,7 @@ from torch import Tensor
 from blocklab_course.i18n import Text
 
 from ..case import Advice, Case, cast_floats
-from ..mistake import Mistake, wrong
+from ..mistake import AnyError, Mistake, wrong
 
 
 def mean(x: Tensor, axes: list[int]) -> Tensor:
@@ -209,6 +209,35 @@ WEIGHT_OF_NONE = (
     wrong("weight-as-condition", rescale=lambda y, weight, bias: rescale(y * weight if weight else y, None, bias)).hint(
         en="`if weight:` asks whether a whole tensor is true, which has no answer. Ask `if weight is not None`.",
         zh="`if weight:` 问的是整个张量是真是假，这没有答案。请写 `if weight is not None`。",
+    ),
+)
+
+
+def rescale_needing(*needed: str) -> Callable:
+    """Return `rescale`, but for a function that stops, with whatever error, where one of these arguments is None."""
+
+    def rescale_or_stop(y: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+        if any({"weight": weight, "bias": bias}[name] is None for name in needed):
+            raise AnyError
+        return rescale(y, weight, bias)
+
+    return rescale_or_stop
+
+
+WEIGHT_NEEDED = wrong("weight-of-none", rescale=rescale_needing("weight")).hint(
+    en="Your function stops where no `weight` is given, for then it is None. Use it only `if weight is not None`.",
+    zh="没有传入 `weight` 时，它是 None，而你的函数这时会报错。请先判断 `if weight is not None`，有了再用。",
+)
+BIAS_NEEDED = (
+    wrong("bias-of-none", rescale=rescale_needing("bias")).hint(
+        en="Your function stops where no `bias` is given, for then it is None. Use it only `if bias is not None`.",
+        zh="没有传入 `bias` 时，它是 None，而你的函数这时会报错。请先判断 `if bias is not None`，有了再用。",
+    ),
+    wrong("weight-and-bias-of-none", rescale=rescale_needing("weight", "bias")).hint(
+        en="Your function stops unless both `weight` and `bias` are given. Each of them may be None: ask `is not None` "
+        "of both before you use them.",
+        zh="只要 `weight` 和 `bias` 缺了一个，你的函数就会报错。"
+        "两者都可以是 None：使用之前，请分别判断 `is not None`。",
     ),
 )
 WEIGHT_AND_BIAS_AS_CONDITIONS = wrong(

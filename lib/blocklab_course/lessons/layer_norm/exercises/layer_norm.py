@@ -19,6 +19,7 @@ from blocklab_course.checks.recipes.axes import (
     last_axes,
 )
 from blocklab_course.checks.recipes.normalizing import (
+    BIAS_NEEDED,
     CENTRE_MISTAKES,
     DETACHED,
     DIVIDED_FIRST,
@@ -28,6 +29,7 @@ from blocklab_course.checks.recipes.normalizing import (
     RESCALE_MISTAKES,
     SPREAD_MISTAKES,
     WEIGHT_AND_BIAS_AS_CONDITIONS,
+    WEIGHT_NEEDED,
     WEIGHT_OF_NONE,
     divide,
     mean,
@@ -78,6 +80,14 @@ WEIGHT_AS_CONDITION_OF_BOTH = wrong(
     "by itself: either may be None alone.",
     zh="`if weight` 问的是整个张量是真是假，这没有答案。"
     "请写 `is not None`；`bias` 要另外判断，两者可以只有一个是 None。",
+)
+
+MACHINE_EPSILON = wrong("machine-epsilon", small=lambda eps: torch.finfo(torch.float32).eps).hint(
+    en="`eps` has no effect. Your function adds 1.2e-7, the machine epsilon of float32, as `F.rms_norm` does where it "
+    "is given none: pass `eps` on.",
+    zh="`eps` 没有起作用：你的函数加的是 1.2e-7，即 float32 的机器精度，`F.rms_norm` 没有收到 `eps` 时就是这样。"
+    "请把 `eps` 传进去。",
+    shown_on="tiny",
 )
 
 BIAS_OF_NONE = (
@@ -159,7 +169,10 @@ LAYER_NORM = Exercise(
         ),
         *with_section(BLIND_TEST, *select(EPS_MISTAKES, *OF_THE_ROOT), hint_line=QUOTIENT),
         *with_section(
-            BLIND_TEST, *select(EPS_MISTAKES, "eps-argument-ignored", "eps-default-too-small"), hint_line=QUOTIENT
+            BLIND_TEST,
+            *select(EPS_MISTAKES, "eps-argument-ignored", "eps-default-too-small"),
+            MACHINE_EPSILON,
+            hint_line=QUOTIENT,
         ),
         *with_section(
             DIVIDED_BY_D, *select(SPREAD_MISTAKES, "unbiased-variance", "sum-for-mean-of-squares"), hint_line=VARIANCE
@@ -181,6 +194,8 @@ LAYER_NORM = Exercise(
                 WEIGHT_AND_BIAS_AS_CONDITIONS,
                 WEIGHT_AS_CONDITION_OF_BOTH,
                 *BIAS_OF_NONE,
+                WEIGHT_NEEDED,
+                *BIAS_NEEDED,
             ),
             hint_line=WEIGHT,
         ),

@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from blocklab import normalization
-from blocklab_course.checks.case import Case, waves, with_outliers
+from blocklab_course.checks.case import Advice, Case, waves, with_outliers
 from blocklab_course.checks.exercise import Exercise
-from blocklab_course.checks.mistake import exclusive, passthrough, with_section, wrong
+from blocklab_course.checks.mistake import AnyError, exclusive, passthrough, with_section, wrong
 from blocklab_course.checks.modules import attributes_as_arguments
 from blocklab_course.checks.recipes.axes import (
     AXES_MISTAKES,
@@ -22,11 +23,13 @@ from blocklab_course.checks.recipes.axes import (
 from blocklab_course.checks.recipes.normalizing import (
     EPS_MISTAKES,
     WEIGHT_MISTAKES,
+    WEIGHT_NEEDED,
     WEIGHT_OF_NONE,
     divide,
     mean,
     overflow_case,
     rescale,
+    rescale_needing,
     select,
     variance,
 )
@@ -94,12 +97,19 @@ QUOTIENT = "y = wide / (mean_square + eps).sqrt()"
 WEIGHTED = "y = y if weight is None else y * weight"
 LAST = "return (y if weight is None else y * weight).to(x.dtype)"
 
+LAYER_NORM = wrong("layer-norm", centre=mean, spread=variance).hint(
+    en="This is LayerNorm: you subtract the mean above and below the fraction line. RMSNorm subtracts it nowhere, so "
+    "no number changes its sign.",
+    zh="这是层归一化（LayerNorm）：分子和分母都减去了均值。RMSNorm 哪里都不减，所以没有一个数会变号。",
+)
+
+
+def less_its_mean(x: Tensor) -> Tensor:
+    return x - x.mean(-1, keepdim=True)
+
+
 DIVISOR_MISTAKES = (
-    wrong("layer-norm", centre=mean, spread=variance).hint(
-        en="This is LayerNorm: you subtract the mean above and below the fraction line. RMSNorm subtracts it nowhere, "
-        "so no number changes its sign.",
-        zh="这是层归一化（LayerNorm）：分子和分母都减去了均值。RMSNorm 哪里都不减，所以没有一个数会变号。",
-    ),
+    LAYER_NORM,
     wrong("layer-norm-unbiased", centre=mean, spread=lambda x, axes: x.var(axes, keepdim=True)).hint(
         en="This is LayerNorm: you subtract the mean, and `x.var()` subtracts it, too, and divides by n − 1 besides. "
         "RMSNorm subtracts it nowhere.",
@@ -187,9 +197,14 @@ DEFAULT_MISTAKES = (
     ),
 )
 
+
+def stop(_x: Tensor) -> float:
+    raise AnyError
+
+
 EPS_OF_NONE = wrong("eps-of-none", absent=lambda eps: False).hint(
-    en="`eps` may be None, and None cannot be added. Put a number in its place first: `if eps is None`.",
-    zh="`eps` 可以是 None，不能直接加上去。请先用 `if eps is None` 判断，换成一个数。",
+    en="Your function stops where `eps` is None. Put a number in its place first: `if eps is None`.",
+    zh="`eps` 是 None 时，你的函数会报错。请先用 `if eps is None` 判断，换成一个数。",
 )
 
 EPS_AND_WEIGHT_OF_NONE = wrong(
@@ -228,6 +243,12 @@ DETACHED = wrong("statistics-detached", spread=lambda x, axes: mean_square(x.det
 )
 
 WEIGHT = torch.tensor([2.0, -1, 3])
+EPSILON_OF_BFLOAT16 = Text(
+    en="With `eps=None` and a bfloat16 input you take the machine epsilon of bfloat16, 0.0078. That outweighs the "
+    "squares of small numbers, so they stay small. torch computes in float32 there and takes the epsilon of float32.",
+    zh="`eps=None` 而输入是 bfloat16 时，你取的是 bfloat16 的机器精度 0.0078。它比小数的平方还大，"
+    "所以小的数归一化之后仍然小。torch 这时用 float32 计算，取的也是 float32 的机器精度。",
+)
 
 RMS_NORM = Exercise(
     name="rms_norm",
@@ -255,6 +276,15 @@ RMS_NORM = Exercise(
             {"x": waves(2, 4, 3), "normalized_shape": (3,), "weight": WEIGHT, "eps": 0.01},
             gradient=True,
         ),
+        Case(
+            "small-in-bfloat16",
+            {"x": torch.tensor([[0.03, -0.07, 0.05]]).bfloat16(), "normalized_shape": (3,)},
+            tolerance=1e-2,
+            advice=Advice(
+                EPSILON_OF_BFLOAT16,
+                weak_functions=(partial(recipe, default=lambda x: torch.finfo(x.dtype).eps),),
+            ),
+        ),
         overflow_case({"x": torch.tensor([[300.0, -400, 500]]).half(), "normalized_shape": (3,)}),
     ),
     mistakes=(
@@ -264,13 +294,20 @@ RMS_NORM = Exercise(
             *exclusive(recipe, SIZES_AS_AXES),
             hint_line="axes = tuple(range(-len(normalized_shape), 0))",
         ),
-        *with_section(TWO_DIVISORS, *DIVISOR_MISTAKES, hint_line=QUOTIENT),
+        *with_section(
+            TWO_DIVISORS,
+            *DIVISOR_MISTAKES,
+            LAYER_NORM.spelled(lambda x, *given: recipe(less_its_mean(x), *given)),
+            hint_line=QUOTIENT,
+        ),
         *SQUARE_MISTAKES,
         *with_section(THE_EXERCISE, KEEPDIM, hint_line=MEAN_SQUARE),
         *with_section(
             THE_EXERCISE,
             *DEFAULT_MISTAKES,
             *exclusive(recipe, EPS_OF_NONE, EPS_AND_WEIGHT_OF_NONE),
+            EPS_OF_NONE.spelled(partial(recipe, default=stop)),
+            EPS_AND_WEIGHT_OF_NONE.spelled(partial(recipe, default=stop, rescale=rescale_needing("weight"))),
             hint_line="eps = torch.finfo(wide.dtype).eps if eps is None else eps",
         ),
         *with_section(
@@ -282,7 +319,7 @@ RMS_NORM = Exercise(
         DETACHED,
         *with_section(THE_EXERCISE, STAYS_WIDE, hint_line=LAST),
         *with_section(BY_HAND, *WEIGHT_MISTAKES, hint_line=WEIGHTED),
-        *with_section(THE_EXERCISE, *exclusive(recipe, *WEIGHT_OF_NONE), hint_line=WEIGHTED),
+        *with_section(THE_EXERCISE, *exclusive(recipe, *WEIGHT_OF_NONE, WEIGHT_NEEDED), hint_line=WEIGHTED),
     ),
     scaled_inputs=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
     section=BY_HAND,
@@ -376,6 +413,12 @@ FORMULA_MISTAKES = (
 )
 
 LLAMA_MISTAKES = (
+    LAYER_NORM.spelled(lambda x, *given: llama(less_its_mean(x), *given), section=TWO_DIVISORS, hint_line=QUOTIENT),
+    LAYER_NORM.spelled(
+        lambda x, weight, eps=1e-6: F.rms_norm(less_its_mean(x), weight.shape, weight, eps),
+        section=TWO_DIVISORS,
+        hint_line=QUOTIENT,
+    ),
     wrong("rounded-once", order=weigh_then_round).hint(
         en="You multiply by `weight` in float32 and round at the end. Llama rounds the normalized numbers to the type "
         "of x first and multiplies then: the last digit can differ.",
@@ -400,6 +443,12 @@ LLAMA_MISTAKES = (
 )
 
 GEMMA_MISTAKES = (
+    LAYER_NORM.spelled(lambda x, *given: gemma(less_its_mean(x), *given), section=TWO_DIVISORS, hint_line=QUOTIENT),
+    LAYER_NORM.spelled(
+        lambda x, weight, eps=1e-6: F.rms_norm(less_its_mean(x), weight.shape, 1 + weight, eps),
+        section=TWO_DIVISORS,
+        hint_line=QUOTIENT,
+    ),
     wrong("rounded-first", order=round_then_weigh).hint(
         en="You round to the type of x before you multiply, as Llama does. Gemma multiplies in float32 and rounds "
         "once, at the end: the last digit can differ.",
