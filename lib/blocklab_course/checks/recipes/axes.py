@@ -40,7 +40,6 @@ AXES_MISTAKES = (
         en="You average over axis 1, which is the features only where x has two axes. Before them there may be any "
         "number of axes: count from the end.",
         zh="你沿轴 1 求了均值，只有 x 恰好有两个轴时，它才是特征轴。特征轴前面可以有任意多个轴：请从最后一个轴往前数。",
-        shown_on="tokens",
     ),
     wrong("over-the-positions", axes=lambda x, normalized_shape: [-2]).hint(
         en="You average over the axis before the last, the positions: the tokens of a sentence get mixed. The features "

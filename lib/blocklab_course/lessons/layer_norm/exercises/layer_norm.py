@@ -87,7 +87,6 @@ MACHINE_EPSILON = wrong("machine-epsilon", small=lambda eps: torch.finfo(torch.f
     "is given none: pass `eps` on.",
     zh="`eps` 没有起作用：你的函数加的是 1.2e-7，即 float32 的机器精度，`F.rms_norm` 没有收到 `eps` 时就是这样。"
     "请把 `eps` 传进去。",
-    shown_on="tiny",
 )
 
 BIAS_OF_NONE = (

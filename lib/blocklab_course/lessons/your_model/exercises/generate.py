@@ -359,7 +359,7 @@ GENERATE = Exercise(
         with_model("usual", [3, 1, 4], most=5, end=9),
         with_model("the end comes", [3, 1, 4], most=5, end=10),
         with_model("one token", [5], most=4, end=9),
-        with_model("another prompt", [2, 7, 1, 6], most=5, end=5),
+        with_model("another prompt", [2, 7, 1, 1], most=5, end=9),
         with_model("the prompt holds the end", [6, 2, 2], most=4, end=6),
         with_model("token 0 on the way", [9, 9, 4], most=8, end=8),
         with_model("one new token", [3, 1, 4], most=1, end=9),
