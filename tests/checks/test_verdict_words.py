@@ -96,3 +96,22 @@ def test_wrong_rotation_of_another_type_is_not_called_right():
     verdict = check("rotary_embedding", lambda *given: halves(*given))
     assert verdict.mistake == "halves-put-between+type-of-the-angles"
     assert "rotation is right" not in str(verdict)
+
+
+def attends_then_appends(query, key, value, past_keys, past_values):
+    y = F.scaled_dot_product_attention(query, key, value, is_causal=True, enable_gqa=True)
+    return y, torch.cat([past_keys, key], 2), torch.cat([past_values, value], 2)
+
+
+def masks_nothing(query, key, value, past_keys, past_values):
+    keys, values = torch.cat([past_keys, key], 2), torch.cat([past_values, value], 2)
+    mask = torch.ones(query.shape[2], keys.shape[2], dtype=torch.bool).tril(keys.shape[2])
+    return F.scaled_dot_product_attention(query, keys, values, mask, enable_gqa=True), keys, values
+
+
+def test_hidden_past_may_also_be_appended_too_late():
+    assert "append afterwards" in check("cached_attention", attends_then_appends).messages[0]
+
+
+def test_mask_that_lets_everything_through_is_not_called_missing():
+    assert "it lets everything through" in check("cached_attention", masks_nothing).messages[0]

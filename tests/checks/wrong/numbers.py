@@ -50,6 +50,19 @@ WRONG = {
         "text": ("0.77", {"wrong-kind"}),
         "77 percent": (77, {"in-percent"}),
         "16.92": (16.92, {"exponential"}),
+        "divided by d": (0.665, {"scaled-by-size"}),
+        "divided by d, exactly": (torch.tensor([1.0, 0, 2]).softmax(0)[2], {"scaled-by-size"}),
+        "the scores shared out": (2.83 / 4.24, {"scores-shared-out"}),
+        "either, rounded": (0.67, {"scaled-by-size-or-scores-shared-out"}),
+        "without the score of 0": (16.9 / (4.1 + 16.9), {"score-of-zero-left-out"}),
+        "the second key": (1 / 22, {"second-key"}),
+        "the second key, two digits": (0.05, {"second-key"}),
+        "the first key, two digits": (0.19, {"first-key"}),
+        "products not divided, two digits": (0.87, {"products-not-divided"}),
+        **{
+            f"{answer}": (answer, {"impossible-weight"})
+            for answer in (1.2, 500.0, -0.3, 0, 1, math.nan, math.inf, -math.inf, torch.tensor(-2))
+        },
         "of two keys": (16.9 / 17.9, {None}),
     },
     "root_mean_square": {"text": ("3.54", {"wrong-kind"})},
