@@ -115,3 +115,61 @@ def test_hidden_past_may_also_be_appended_too_late():
 
 def test_mask_that_lets_everything_through_is_not_called_missing():
     assert "it lets everything through" in check("cached_attention", masks_nothing).messages[0]
+
+
+def drops_out(x):
+    return F.dropout(F.relu(x), 0.5)
+
+
+def samples(model, ids, most, end):
+    text, scores = list(ids), model(ids)
+    for _ in range(most):
+        token = torch.multinomial((scores[-1] / 5).softmax(-1), 1).item()
+        if token == end:
+            break
+        text.append(token)
+        scores = model([token])
+    return [*text, *[0] * most][: len(ids) + most]
+
+
+def adds_dropout(x, sublayer, norm):
+    return x + F.dropout(sublayer(norm(x)), 0.5)
+
+
+def make_counting_relu():
+    calls = []
+
+    def relu(x):
+        calls.append(x)
+        return F.relu(x) + len(calls)
+
+    return relu
+
+
+@pytest.mark.parametrize(
+    ("exercise", "candidate"),
+    [("relu", drops_out), ("generate", samples), ("pre_norm", adds_dropout), ("relu", make_counting_relu())],
+)
+def test_two_results_of_one_input_are_told(exercise, candidate):
+    torch.manual_seed(0)
+    verdict = check(exercise, candidate)
+    assert verdict.mistake == "two-results"
+    assert "same input" in verdict.messages[0]
+
+
+def test_constant_wrong_function_is_not_called_random():
+    assert check("relu", lambda x: F.relu(x) ** 3 + 1).mistake is None
+
+
+def test_several_mistakes_are_shown_on_an_input_without_rounding():
+    """Alone, each of them is best seen in 16 bits."""
+    exercise = TABLES["rms_norm_llama"]
+    pair = (
+        exercise.mistake("not-in-float32"),
+        exercise.mistake("not-converted-back"),
+        exercise.mistake("mean-subtracted"),
+    )
+    verdict = check("rms_norm_llama", lambda *given: exercise.variant(*pair)(*given))
+    assert not verdict.passed
+    assert "+" in verdict.mistake
+    assert "float16" not in dict(verdict.counterexample.arguments)["x"]

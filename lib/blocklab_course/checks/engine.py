@@ -1,12 +1,13 @@
 """Compare a submission with the reference, and find out which known mistake explains a difference."""
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from .case import Case
+from .case import Case, is_float
 from .counterexample import describe_difference, error_location, find_counterexample, format_value, label
 from .diagnosis import diagnose
 from .exercise import LARGE, SMALL, Exercise, expected_outcome
@@ -187,6 +188,8 @@ def _explain_failure(attempt: Attempt, comparisons: list[Comparison]) -> Verdict
         name, messages = describe_difference(shown.got, shown.wanted, shown.differs, shown.case.tolerance)
         if name is None and _is_single_answer(exercise):
             messages = [str(MESSAGES["unknown-answer"])]
+        elif name is None and _two_calls_differ(attempt, wrong):
+            name, messages = "two-results", [str(MESSAGES["two-results"])]
     messages += error_location(shown.got)
     example = find_counterexample(exercise, shown.case, shown.got, shown.wanted, shown.differs)
     failures = count_failure(exercise.name, name)
@@ -204,6 +207,14 @@ def _reject_mutation(exercise: Exercise, comparison: Comparison) -> Verdict:
     return replace(verdict, counterexample=example)
 
 
+def _two_calls_differ(attempt: Attempt, wrong: list[Comparison]) -> bool:
+    """Return whether the candidate gives other results when called again on the largest input on which it is wrong."""
+    largest = max((c for c in wrong if c.case.size < sys.maxsize), key=lambda c: c.case.size, default=wrong[0])
+    with isolated():
+        again, once_more = attempt.run(largest.case), attempt.run(largest.case)
+    return any(first_difference(again, other, largest.case.tolerance) for other in (largest.got, once_more))
+
+
 def _is_single_answer(exercise: Exercise) -> bool:
     """Return whether the exercise asks for a single answer that is compared without inputs."""
     return bool(exercise.evaluate) and not any(case.arguments for case in exercise.all_cases)
@@ -219,8 +230,13 @@ def _choose_counterexample(wrong: list[Comparison], known: tuple[Mistake, ...]) 
     """Choose the input to show: for a known mistake its `shown_on` or else the first, otherwise the smallest."""
     if known:
         named = {mistake.shown_on for mistake in known}
-        return min(wrong, key=lambda c: c.case.name not in named)
+        several = len(known) > 1  # in 16 bits one of several might hardly show for the rounding
+        return min(wrong, key=lambda c: (several and _is_rounded(c.case), c.case.name not in named))
     return min(wrong, key=_legibility)
+
+
+def _is_rounded(case: Case) -> bool:
+    return any(is_float(x) and x.element_size() < 4 for x in case.arguments.values())
 
 
 def _legibility(comparison: Comparison) -> tuple[bool, bool, int]:

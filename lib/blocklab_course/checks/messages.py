@@ -100,6 +100,12 @@ MESSAGES = {
         zh="结果里出现了 NaN 或无穷大，那里本应是普通的数。"
         "请检查有没有除以零、−∞ 减 −∞，或者对不大于零的数开方、取对数。",
     ),
+    "two-results": Text(
+        en="Called twice with the same input, your function gives two results. Something random is at work, such as "
+        "dropout or sampling, or something that is kept from earlier calls.",
+        zh="同样的输入，调用两次，你的函数给出的结果不同。"
+        "要么有随机的东西在起作用，例如 dropout 或采样；要么它留下了前面调用的内容。",
+    ),
     "unknown": Text(
         en="Not right yet, and not a mistake I know. Here is the first difference.",
         zh="还不对，但我认不出这是哪一种错误。下面是最先出现差别的地方。",
