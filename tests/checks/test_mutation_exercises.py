@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 from right import RIGHT
-from torch import Tensor, nn
+from torch import nn
 
 from blocklab_course import catch, check
 from blocklab_course.checks.mutation_testing import MutationExercise, run_mutation_exercise
@@ -165,15 +165,6 @@ NAN = X.clone()
 NAN[0, 0] = torch.nan
 
 
-class FakeTensor:
-    @property
-    def __class__(self):
-        return Tensor
-
-    def __getattr__(self, name):
-        raise SystemExit
-
-
 NOT_COUNTED = {
     "another shape": ((X, (5,)), "expected x to end with shape"),
     "an integer tensor": ((torch.arange(4), (4,)), "even the right function raises TypeError"),
@@ -197,7 +188,6 @@ NOT_COUNTED = {
     "sparse": ((X.to_sparse(), (4,)), "its `x` is `torch.sparse_coo`"),
     "on the meta device": ((X.to("meta"), (4,)), "its `x` is"),
     "a set in the shape": ((X, ({4},)), "its `normalized_shape` is `set`"),
-    "a fake tensor": ((FakeTensor(), (4,)), "its `x` is `FakeTensor`"),
     "a module": ((nn.LayerNorm(4), (4,)), "its `x` is a `LayerNorm`"),
     "a huge number": ((X, (4,), None, None, 10**400), "the right function raises|NaN or infinity"),
 }
@@ -284,7 +274,6 @@ REFUSED = {
     "a function that never ends": (endless, "interrupted"),
     "a function that sleeps": (sleeps, "interrupted"),
     "too many": ([(X, (4,))] * 21, "too-many-inputs"),
-    "a fake tensor": (FakeTensor(), "wrong-kind"),
 }
 
 
@@ -299,16 +288,14 @@ def test_rejects_submission_that_is_not_a_list(submission, mistake, language):
     assert catch("layer_norm", [(3e-3 * X, (4,))]).passed
 
 
-def test_restores_what_function_changes():
+def test_restores_default_dtype_that_function_changes():
     def inputs():
         torch.set_default_dtype(torch.float64)
-        torch.allclose = lambda *_: True
-        Tensor.mean = Tensor.sum
         return [(3e-3 * X, (4,))]
 
-    before = torch.get_default_dtype(), torch.allclose, Tensor.mean
+    before = torch.get_default_dtype()
     assert catch("layer_norm", inputs).passed
-    assert (torch.get_default_dtype(), torch.allclose, Tensor.mean) == before
+    assert torch.get_default_dtype() == before
 
 
 def test_error_names_line_of_function():

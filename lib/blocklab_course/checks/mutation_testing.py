@@ -4,7 +4,7 @@ An input counts only if right functions agree on it: the recipe in the dtype of 
 library's function. A difference on such an input is a mistake and not rounding.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -82,11 +82,11 @@ def submitted_inputs(submission: object) -> list[object]:
         raise not_written_error()
     inputs = _sequence_items(submission)
     if inputs is None:
-        got = A_TENSOR if issubclass(type(submission), Tensor) else A_KIND.format(kind=type_name(submission))
+        got = A_TENSOR if isinstance(submission, Tensor) else A_KIND.format(kind=type_name(submission))
         raise InvalidInput("wrong-kind", MESSAGES["wrong-kind"].format(wanted=A_LIST, got=got))
     if any(_has_placeholder(each) for each in inputs) or not inputs:
         raise not_written_error()
-    if len(inputs) > 1 and issubclass(type(inputs[0]), Tensor):
+    if len(inputs) > 1 and isinstance(inputs[0], Tensor):
         raise InvalidInput("one-call", str(ONE_CALL))
     if len(inputs) > MAX_INPUTS:
         raise InvalidInput("too-many-inputs", TOO_MANY.format(count=len(inputs), most=MAX_INPUTS))
@@ -98,10 +98,10 @@ def submitted_arguments(exercise: Exercise, submission: object) -> dict[str, obj
     wanted = exercise.signature
     defaults = {parameter.name: parameter.default for parameter in exercise.parameters}
     items = _sequence_items(submission)
-    if issubclass(type(submission), dict):
-        given = dict(dict.items(submission))
+    if isinstance(submission, dict):
+        given = dict(submission)
     elif items is None:
-        got = A_TENSOR if issubclass(type(submission), Tensor) else A_KIND.format(kind=type_name(submission))
+        got = A_TENSOR if isinstance(submission, Tensor) else A_KIND.format(kind=type_name(submission))
         raise InvalidInput("input", NO_ARGUMENTS.format(got=got, wanted=wanted))
     elif len(items) > len(defaults):
         raise InvalidInput("input", TOO_MANY_ARGUMENTS.format(count=len(items), wanted=wanted))
@@ -135,16 +135,12 @@ def _plain_argument(name: str, x: object) -> object:
 
 
 def _sequence_items(x: object) -> list[object] | None:
-    """Return the items of a tuple or list, without its own `__iter__`, or None for anything else."""
-    for sequence in (tuple, list):
-        if issubclass(type(x), sequence):
-            return list(sequence.__iter__(x))
-    return None
+    """Return the items of a tuple or list, or None for anything else."""
+    return list(x) if isinstance(x, tuple | list) else None
 
 
 def _has_placeholder(submission: object) -> bool:
-    is_dict = issubclass(type(submission), dict)
-    values: Sequence[object] = list(dict.values(submission)) if is_dict else _sequence_items(submission) or ()
+    values = list(submission.values()) if isinstance(submission, dict) else _sequence_items(submission) or ()
     return submission is ... or submission is None or any(value is ... for value in values)
 
 

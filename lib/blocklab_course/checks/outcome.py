@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 
 import torch
 from torch import Tensor
@@ -20,7 +19,6 @@ from .timeout import Interrupted
 
 MAX_RESULTS = 16  # of a tuple or list; no exercise asks for more than three
 MAX_COPIED = 2**22  # numbers; no case has a larger tensor
-_EXACT_VALUE = {bool: bool.__int__, int: int.__int__, float: float.__float__, str: str.__str__}
 
 
 @dataclass(frozen=True)
@@ -31,49 +29,35 @@ class Unsupported:
 
 
 def to_plain(x: object) -> object:
-    """Return x as an exact tensor, number or str; None and `...` unchanged; anything else as Unsupported."""
-    if x is None or x is ... or type(x) is Unsupported:
+    """Return x as a plain tensor, number or str; None and `...` unchanged; anything else as Unsupported."""
+    if x is None or x is ... or isinstance(x, Unsupported):
         return x
-    if issubclass(type(x), Tensor):
+    if isinstance(x, Tensor):
         return _plain_tensor(x)
-    for exact, value in _EXACT_VALUE.items():
-        if issubclass(type(x), exact):
-            return x if type(x) is exact else value(x)
-    if issubclass(type(x), tuple):
-        return Unsupported(A_TUPLE.format(count=tuple.__len__(x)))
+    for kind in (bool, int, float, str):
+        if isinstance(x, kind):
+            return kind(x)
+    if isinstance(x, tuple):
+        return Unsupported(A_TUPLE.format(count=len(x)))
     return Unsupported((NOT_CALLED if callable(x) else A_KIND).format(kind=type_name(x)))
 
 
 def _plain_tensor(x: Tensor) -> Tensor | Unsupported:
     """Return a dense tensor without its subclass, or Unsupported."""
-    if type(x).__torch_dispatch__ is not Tensor.__torch_dispatch__:
+    if type(x).__torch_dispatch__ is not Tensor.__torch_dispatch__:  # it only stands for numbers kept elsewhere
         return Unsupported(A_KIND.format(kind=type_name(x)))
     with torch._C.DisableTorchFunctionSubclass():
-        layout = Tensor.layout.__get__(x)
-        if layout is not torch.strided:
-            return Unsupported(A_KIND.format(kind=layout))
-        if Tensor.is_nested.__get__(x) or Tensor.is_quantized.__get__(x):
-            return Unsupported(
-                A_KIND.format(kind="nested tensor" if Tensor.is_nested.__get__(x) else "quantized tensor")
-            )
-        dense = Tensor.as_subclass(x, Tensor)
-    return Unsupported(A_KIND.format(kind=type_name(x))) if _is_storage_freed(dense) else dense
-
-
-def _is_storage_freed(x: Tensor) -> bool:
-    """Return whether the tensor's memory has been freed, so that reading it would crash the process."""
-    if x.numel() == 0 or x.device.type == "meta":
-        return False
-    contiguous = x.is_contiguous()  # nearly always, and much faster
-    span = x.numel() if contiguous else 1 + sum((n - 1) * stride for n, stride in zip(x.shape, x.stride(), strict=True))
-    return x.untyped_storage().nbytes() < (x.storage_offset() + span) * x.element_size()
+        if x.is_nested or x.is_quantized:
+            return Unsupported(A_KIND.format(kind="nested tensor" if x.is_nested else "quantized tensor"))
+        if x.layout is not torch.strided:
+            return Unsupported(A_KIND.format(kind=x.layout))
+        return x if type(x) is Tensor else x.as_subclass(Tensor)
 
 
 def named_results(returned: object) -> dict[str, object]:
     """Return the results by name: "result", or for a tuple or list "result 0", "result 1" …"""
-    for sequence in (tuple, list):
-        if issubclass(type(returned), sequence) and 1 <= sequence.__len__(returned) <= MAX_RESULTS:
-            return {f"result {place}": to_plain(x) for place, x in enumerate(sequence.__iter__(returned))}
+    if isinstance(returned, tuple | list) and 1 <= len(returned) <= MAX_RESULTS:
+        return {f"result {place}": to_plain(x) for place, x in enumerate(returned)}
     return {"result": to_plain(returned)}
 
 
@@ -85,8 +69,6 @@ def snapshot(x: object) -> object:
     return x.clone() if x.numel() <= MAX_COPIED else x
 
 
-# Bound at import, so that a learner's function cannot replace them.
-_all_close, _equal = torch.allclose, torch.equal
 _LIBRARY_PATHS = (
     str(Path(__file__).parents[1]),
     str(Path(torch.__file__).parent),
@@ -199,7 +181,7 @@ def _collect_values(returned: object, case: Case, leaves: dict[str, Tensor]) -> 
 
 def _raised_by_blocklab(error: BaseException) -> bool:
     """Return whether code of Blocklab raised the error, and not the learner's code."""
-    *_, (frame, _line) = traceback.walk_tb(_get_traceback(error))
+    *_, (frame, _line) = traceback.walk_tb(error.__traceback__)
     return frame.f_globals.get("__name__", "").startswith(("blocklab.", "blocklab_course."))
 
 
@@ -210,10 +192,6 @@ def _describe_error(error: BaseException, case: Case) -> tuple[BaseException, st
     return NotDifferentiable() if detached else error, message
 
 
-def _get_traceback(error: BaseException) -> TracebackType | None:
-    return BaseException.__traceback__.__get__(error)  # the error's class may override it
-
-
 def is_library_code(file: str) -> bool:
     """Return whether a file belongs to Python, torch, an installed package or Blocklab, and not to the learner."""
     return file.startswith(_LIBRARY_PATHS)
@@ -222,7 +200,7 @@ def is_library_code(file: str) -> bool:
 def failing_line(error: BaseException) -> tuple[int, str] | None:
     """Return number and text of the learner's line in which an error arose: the innermost outside any library."""
     own = None
-    for frame, number in traceback.walk_tb(_get_traceback(error)):
+    for frame, number in traceback.walk_tb(error.__traceback__):
         if not is_library_code(frame.f_code.co_filename):
             own = frame, number
     if own is None:
@@ -270,15 +248,13 @@ def _equal_items(now: list, before: list) -> bool:
 
 def _same_autograd_state(x: Tensor, leaf: bool) -> bool:
     """Return whether the autograd state of a tensor is as it was before the call."""
-    with torch._C.DisableTorchFunctionSubclass():
-        same = Tensor.requires_grad.__get__(x) == leaf and Tensor.is_leaf.__get__(x)
-        return same and Tensor.grad.__get__(x) is None
+    return x.requires_grad == leaf and x.is_leaf and x.grad is None
 
 
 def _equal_values(x: object, y: Tensor) -> bool:
     if not isinstance(x, Tensor) or (x.shape, x.dtype, x.device) != (y.shape, y.dtype, y.device):
         return False
-    same = x.device.type == "meta" or _equal(x, y)
+    same = x.device.type == "meta" or torch.equal(x, y)
     return same or bool(((x == y) | ((x != x) & (y != y))).all())  # NaN stays NaN
 
 
@@ -307,7 +283,7 @@ def is_close(x: object, y: object, tolerance: float) -> bool:
         return isinstance(x, type(y)) and not isinstance(x, Unsupported) and _is_close_number(x, y, tolerance)
     if (x.shape, x.dtype, x.device) != (y.shape, y.dtype, y.device):
         return False
-    if x.device.type == "meta" or _equal(x, y):
+    if x.device.type == "meta" or torch.equal(x, y):
         return True
     if not y.is_floating_point():
         return False
@@ -315,7 +291,7 @@ def is_close(x: object, y: object, tolerance: float) -> bool:
     off, allowed = (x - y).abs().max().item(), tolerance * max_magnitude(y)
     if math.isfinite(off):  # nearly always, and three times as fast
         return off <= allowed
-    return _all_close(x, y, rtol=0.0, atol=allowed, equal_nan=True)
+    return torch.allclose(x, y, rtol=0.0, atol=allowed, equal_nan=True)
 
 
 def max_magnitude(y: Tensor) -> float:

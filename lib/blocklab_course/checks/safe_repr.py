@@ -21,7 +21,7 @@ class _BoundedRepr(reprlib.Repr):
         if type(x).__repr__ is object.__repr__:
             return type_name(x)
         try:
-            return truncate(str.__str__(repr(x)), self.maxother)
+            return truncate(repr(x), self.maxother)
         except Interrupted:
             raise
         except BaseException:
@@ -49,18 +49,17 @@ def truncate_line(text: str, most: int = MAX_LINE) -> str:
 
 
 def type_name(x: object) -> str:
-    """Return the name of a value's real class, whatever its `__class__` says."""
     return class_name(type(x))
 
 
 def class_name(of: type) -> str:
-    return truncate(type.__dict__["__name__"].__get__(of), 60)
+    return truncate(of.__name__, 60)
 
 
 def error_message(error: BaseException) -> str:
     """Return an error's message, or "" if its `str` fails."""
     try:
-        text = str.__str__(str(error))
+        text = str(error)
     except Interrupted:
         raise
     except BaseException:

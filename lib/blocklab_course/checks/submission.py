@@ -6,16 +6,16 @@ from collections.abc import Callable
 from functools import partial
 from types import FrameType
 
-from torch import nn
+from torch import Tensor, nn
 
 from blocklab_course.i18n import Text
 
 from .case import Case
 from .exercise import LARGE, SMALL, Exercise
-from .isolation import isolated, save_functions, save_modes
+from .isolation import isolated
 from .messages import A_FUNCTION, A_KIND, A_MODULE, THE_ANSWER, THE_TEXT
 from .modules import resize_cases
-from .outcome import CannotCompare, Outcome, TookTooLong, by_position, is_library_code, run
+from .outcome import MAX_COPIED, CannotCompare, Outcome, TookTooLong, by_position, is_library_code, run
 from .safe_repr import class_name, error_message, safe_repr, truncate, type_name
 from .timeout import Interrupted, TimeLimit
 
@@ -26,11 +26,11 @@ def as_callable(exercise: Exercise, candidate: object) -> Callable[[dict], objec
         raise CannotCompare("not-written-yet", {})
     if exercise.evaluate:
         return partial(_evaluate_answer, exercise, candidate)
-    if issubclass(type(candidate), type):
+    if isinstance(candidate, type):
         if not issubclass(candidate, nn.Module):
             raise CannotCompare("wrong-kind", {"wanted": _expected_kind(exercise), "got": _describe_kind(candidate)})
         raise CannotCompare("class-not-instance", {"got": class_name(candidate)})
-    if issubclass(type(candidate), nn.Module) and exercise.module:
+    if isinstance(candidate, nn.Module) and exercise.module:
         return lambda arguments: exercise.module(candidate, exercise, arguments)
     if exercise.only_module or not callable(candidate):
         raise CannotCompare("wrong-kind", {"wanted": _expected_kind(exercise), "got": _describe_kind(candidate)})
@@ -43,13 +43,13 @@ def as_callable(exercise: Exercise, candidate: object) -> Callable[[dict], objec
 def _evaluate_answer(exercise: Exercise, answer: object, arguments: dict[str, object]) -> object:
     """Evaluate an answer. Raises CannotCompare if that fails."""
     try:
-        if answer.__class__ is not type(answer):  # a false `__class__` can crash torch
+        if isinstance(answer, Tensor) and answer.numel() > MAX_COPIED:  # reading it takes all memory
             raise TypeError
         return exercise.evaluate(answer)(*arguments.values())
     except Interrupted:
         raise
     except BaseException:
-        got = (THE_TEXT if issubclass(type(answer), str) else THE_ANSWER).format(answer=safe_repr(answer))
+        got = (THE_TEXT if isinstance(answer, str) else THE_ANSWER).format(answer=safe_repr(answer))
         raise CannotCompare("wrong-kind", {"wanted": exercise.expects, "got": got}) from None
 
 
@@ -115,7 +115,6 @@ class Attempt:
 
     def __init__(self, exercise: Exercise, candidate: object, limit: TimeLimit) -> None:
         self._limit, self._optional = limit, OPTIONAL_SHARE * limit.remaining
-        self._restore_functions = save_functions()  # before any code of the candidate runs, and once: it is slow
         try:
             self.exercise = limit.call(partial(resize_cases, exercise, candidate))
             self._call = limit.call(partial(as_callable, self.exercise, candidate))
@@ -124,26 +123,15 @@ class Attempt:
         except BaseException as error:  # reading an attribute of the candidate may run its code
             raise CannotCompare("raises", {"error": f"{type_name(error)}: {error_message(error)}"}) from None
 
-    def call(self, arguments: dict[str, object]) -> object:
-        """Call the candidate, then restore at once the functions it replaced and the modes it entered."""
-        restore_modes = save_modes()
-        try:
-            return self._call(arguments)
-        finally:
-            self._restore_functions()
-            restore_modes()
-
     def run(self, case: Case) -> Outcome:
         """Run the candidate on an input. Raises Interrupted if an input without advice takes too long."""
-        decides, restore_modes = case.advice is None, save_modes()  # a backward pass may enter modes too
+        decides = case.advice is None
         try:
-            return self._limit.call(partial(run, self.call, case), None if decides else self._optional)
+            return self._limit.call(partial(run, self._call, case), None if decides else self._optional)
         except Interrupted:
             if decides or self._limit.stopped:
                 raise
             return Outcome({}, TookTooLong())
-        finally:
-            restore_modes()
 
     def detect_loop(self) -> tuple[int, int] | None:
         """Return the steps at a small and a large size if they grow with the input, else None."""
@@ -152,7 +140,7 @@ class Attempt:
             return None
         try:
             with isolated():
-                return self._limit.call(partial(detect_loop, self.call, scaled_inputs), self._optional)
+                return self._limit.call(partial(detect_loop, self._call, scaled_inputs), self._optional)
         except Interrupted:
             if self._limit.stopped:
                 raise
