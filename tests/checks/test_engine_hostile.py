@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from blocklab_course import check
+from blocklab_course import check, i18n
 from blocklab_course.checks.modules import UnsupportedModule
 from blocklab_course.checks.outcome import CannotCompare, NotComparable
 
@@ -199,6 +199,10 @@ RETURNED = {
     "nested": lambda x: torch.nested.nested_tensor([x[0].detach().flatten(), x[0].detach().flatten()[:1]]),
     "quantized": lambda x: torch.quantize_per_tensor(x.detach().float(), 0.1, 0, torch.quint8),
     "masked": lambda x: torch.masked.masked_tensor(x.detach(), x > 0),
+    "complex": lambda x: x.to(torch.complex64).conj(),
+    "one complex number": lambda x: torch.zeros(1, dtype=torch.complex64),
+    "on the meta device": lambda x: torch.empty_like(x, device="meta"),
+    "one number on the meta device": lambda x: torch.zeros(1, device="meta"),
     "a Python complex number": lambda x: 1j,
     "a billion numbers": lambda x: torch.zeros(1).expand(10**9),
     "a Parameter": lambda x: nn.Parameter(x.detach()[None]),
@@ -242,6 +246,19 @@ ANSWERS += ["a" * 10_000_000, 10**10000, type("L" * 100_000, (), {}), RaisingRep
 @pytest.mark.parametrize("exercise", ["layer_norm", "encoder_layer", "scale", "feature_axes", "catch_layer_norm"])
 def test_any_submission_gets_verdict(answer, exercise):
     assert not assert_short(check(exercise, answer)).passed
+
+
+@pytest.fixture(params=i18n.LANGUAGES)
+def language(request):
+    i18n.set_language(request.param)
+    return request.param
+
+
+def test_numpy_integer_counts_as_int(language):
+    verdict = check("round_up", lambda n, multiple_of: np.int64(-(-n // multiple_of) * multiple_of))
+    assert verdict.passed
+    verdict = check("round_up", lambda n, multiple_of: np.int64(7))
+    assert verdict.counterexample.yours == "7"
 
 
 def test_tensor_subclass_counts_as_tensor():

@@ -61,7 +61,8 @@ def _in_value_range(got: Outcome, value_range: tuple[float, float]) -> bool:
     """Return whether the result is a single number within the range."""
     low, high = value_range
     result = got.values.get("result")
-    return isinstance(result, Tensor) and result.numel() == 1 and low < result.item() < high
+    single = isinstance(result, Tensor) and result.numel() == 1
+    return single and not result.is_complex() and result.device.type == "cpu" and low < result.item() < high
 
 
 def _find_combination(

@@ -2,6 +2,7 @@
 
 import linecache
 import math
+import sys
 import sysconfig
 import traceback
 import warnings
@@ -29,7 +30,13 @@ class Unsupported:
 
 
 def to_plain(x: object) -> object:
-    """Return x as a plain tensor, number or str; None and `...` unchanged; anything else as Unsupported."""
+    """Return x as a plain tensor, number or str; None and `...` unchanged; anything else as Unsupported.
+
+    A NumPy scalar, such as the `np.int64` that `np.prod` returns, is the number that it holds.
+    """
+    numpy = sys.modules.get("numpy")
+    if numpy and isinstance(x, numpy.generic):
+        x = x.item()
     if x is None or x is ... or isinstance(x, Unsupported):
         return x
     if isinstance(x, Tensor):
