@@ -163,14 +163,16 @@ def test_fresh_copies_keep_predictions_and_solutions(project):
 
 def test_interrupted_fresh_copy_changes_nothing(project, monkeypatch):
     assert run(project) == 0
-    real = Path.write_bytes
+    real = Path.open
 
-    def stopped(path, data):
-        real(path, data[:1])
+    def stopped(path, mode="r", *options, **named):
+        if mode != "xb":
+            return real(path, mode, *options, **named)
+        path.touch()
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_bytes", stopped)
+        patch.setattr(Path, "open", stopped)
         assert run(project, "--fresh") == 130
     assert sorted(path.name for path in project.root.glob("my*")) == ["my"]
     assert source(project.root / "my" / "en" / "00_first.ipynb") == START

@@ -37,6 +37,8 @@ def test_unknown_name_raises():
 DAMAGED = {  # the content of swish.py, and part of the message
     "a syntax error": (b"import torch\n\ndef swish(x)\n    return x\n", "line 3 is not valid Python (expected ':')"),
     "null bytes": (b"\0" * 20, "line 1 is not valid Python"),
+    "sums nested too deeply": (b"x = a" + b"+a" * 20_000, "line 1 is not valid Python"),
+    "brackets nested too deeply": (b"x = " + b"-(" * 5_000 + b"1" + b")" * 5_000, "line 1 is not valid Python"),
     "another version's": (
         GOOD.replace("gelu", "swish").replace("0.1", "9.4").encode(),
         "it was saved by Blocklab 9.4, and this is 0.1: run its exercise again",

@@ -172,5 +172,5 @@ def compile_source(text: str, file: Path) -> CodeType:
             return compile(text, str(file), "exec", dont_inherit=True)
     except SyntaxError as error:
         raise Unreadable(NOT_PYTHON.format(line=error.lineno or 1, why=error.msg)) from None
-    except ValueError as error:  # Python 3.11 raises it for null bytes
+    except (ValueError, RecursionError, MemoryError) as error:  # null bytes in Python 3.11; too deeply nested
         raise Unreadable(NOT_PYTHON.format(line=1, why=error)) from None
