@@ -8,7 +8,6 @@ import random
 import signal
 import sys
 import threading
-import time
 import warnings
 
 import matplotlib.pyplot as plt
@@ -21,6 +20,7 @@ from torch import Tensor, nn
 from blocklab_course import check, i18n
 from blocklab_course.checks.modules import UnsupportedModule
 from blocklab_course.checks.outcome import CannotCompare, NotComparable
+from blocklab_course.lessons.catalog import EXERCISES
 
 PATIENCE = 0.2
 
@@ -108,7 +108,6 @@ def raises_endless_message(x):
 ENDLESS = [
     catches_everything,
     raises_endless_message,
-    lambda x: time.sleep(1000),
     lambda x: EndlessGradient.apply(F.layer_norm(x, x.shape[-1:])),
 ]
 
@@ -118,19 +117,6 @@ def test_stops_endless_function(function):
     with state_is_restored():
         verdict = assert_short(check("layer_norm", lambda x, *rest: function(x), patience=PATIENCE))
         assert (verdict.passed, verdict.mistake) == (False, "interrupted")
-
-
-def test_stops_endless_function_outside_main_thread():
-    verdicts = []
-
-    def run():
-        verdicts.append(check("layer_norm", lambda x, *rest: catches_everything(x), patience=PATIENCE))
-
-    with state_is_restored():
-        thread = threading.Thread(target=run, daemon=True)
-        thread.start()
-        thread.join(60)
-        assert [verdict.mistake for verdict in verdicts] == ["interrupted"]
 
 
 def test_truncates_endless_output(capsys, caplog):
@@ -361,10 +347,8 @@ def test_restores_changed_settings(change):
 
 
 MUTATIONS = {
-    "through a view": lambda x: x.view(-1)[:1].add_(1),
     "through .data": lambda x: x.data.mul_(2),
     "its size": lambda x: setattr(x, "data", torch.zeros(1)),
-    "its type": lambda x: setattr(x, "data", x.double()),
     "through NumPy": lambda x: x.detach().numpy().fill(0),
     "its mark": lambda x: x.requires_grad_(not x.requires_grad),
     "its gradient": lambda x: setattr(x, "grad", torch.ones_like(x)),
@@ -385,12 +369,6 @@ def test_detects_mutated_input(mutate):
 
 # Modes of the caller
 
-MODES = {
-    "float64": (lambda: torch.set_default_dtype(torch.float64), lambda: torch.set_default_dtype(torch.float32)),
-    "meta": (lambda: torch.set_default_device("meta"), lambda: torch.set_default_device(None)),
-    "no gradients": (lambda: torch.set_grad_enabled(False), lambda: torch.set_grad_enabled(True)),
-}
-
 
 def backward_by_autograd(grad, x, weight, eps=1e-5):
     leaves = [x.detach().requires_grad_(), weight.detach().requires_grad_(), torch.zeros_like(weight).requires_grad_()]
@@ -398,30 +376,41 @@ def backward_by_autograd(grad, x, weight, eps=1e-5):
     return torch.autograd.grad(y, leaves, grad)
 
 
+@contextlib.contextmanager
+def changed(change, back):
+    change()
+    try:
+        yield
+    finally:
+        back()
+
+
+MODES = {
+    "float64": lambda: changed(
+        lambda: torch.set_default_dtype(torch.float64), lambda: torch.set_default_dtype(torch.float32)
+    ),
+    "meta": lambda: changed(lambda: torch.set_default_device("meta"), lambda: torch.set_default_device(None)),
+    "meta, in a context": lambda: torch.device("meta"),
+    "no gradients": torch.no_grad,
+    "inference": torch.inference_mode,
+    "autocast": lambda: torch.autocast("cpu"),
+}
+
+
 @pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
 @pytest.mark.parametrize(
     ("exercise", "solution"),
-    [("layer_norm", layer_norm), ("batch_norm", F.batch_norm), ("layer_norm_backward", backward_by_autograd)],
+    [
+        ("layer_norm_backward", backward_by_autograd),
+        ("causal_mask", EXERCISES["causal_mask"].reference),  # makes a tensor
+        ("attention", EXERCISES["attention"].reference),  # multiplies matrices, as autocast does in bfloat16
+    ],
 )
 def test_verdict_is_same_in_every_mode(exercise, solution, mode):
-    begin, end = mode
-    begin()
-    try:
+    assert check(exercise, solution).passed
+    with mode():
         before = kernel_state()
         assert check(exercise, solution).passed
-        assert kernel_state() == before
-    finally:
-        end()
-
-
-CONTEXTS = [torch.inference_mode, torch.no_grad, lambda: torch.device("meta"), lambda: torch.autocast("cpu")]
-
-
-@pytest.mark.parametrize("context", CONTEXTS)
-def test_verdict_is_same_inside_context(context):
-    with context():
-        before = kernel_state()
-        assert check("layer_norm_backward", backward_by_autograd).passed
         assert kernel_state() == before
 
 

@@ -57,9 +57,10 @@ def isolated(output: CapturedOutput | None = None) -> Iterator[None]:
             _capture_displays,
         ):
             stack.callback(save())
-        for mode in (torch.inference_mode(False), torch.enable_grad(), *_override_modes()):
+        # The first enables gradients, too. At its end, gradient mode and autocast are again as they were before it.
+        for mode in (torch.inference_mode(False), *_override_modes()):
             stack.enter_context(mode)
-        stack.callback(_save_device())  # again: the contexts above expect to be innermost when they exit
+        stack.callback(_save_device())  # last, because a device that the contexts above set must be there when they end
         torch.set_default_dtype(torch.float32)
         if logging.root.manager.disable < logging.CRITICAL:  # skip when nested: it clears every logger's cache
             logging.disable()
@@ -87,17 +88,13 @@ def _do_nothing() -> None:
 
 def _save_defaults() -> Callable:
     dtype, printing = torch.get_default_dtype(), vars(torch._tensor_str.PRINT_OPTS).copy()
-    autocast = {device: torch.is_autocast_enabled(device) for device in ("cpu", "cuda")}
-    logs, restore_device = logging.root.manager.disable, _save_device()
+    logs = logging.root.manager.disable
 
     def restore() -> None:
         torch.set_default_dtype(dtype)
         vars(torch._tensor_str.PRINT_OPTS).update(printing)
-        for device, enabled in autocast.items():
-            torch.set_autocast_enabled(device, enabled)
         if logging.root.manager.disable != logs:
             logging.disable(logs)
-        restore_device()
 
     return restore
 
