@@ -1,6 +1,7 @@
 """What a verdict says is true of the function or answer that gets it."""
 
 import functools
+import re
 
 import pytest
 import torch
@@ -155,6 +156,8 @@ def test_two_results_of_one_input_are_told(exercise, candidate):
     verdict = check(exercise, candidate)
     assert verdict.mistake == "two-results"
     assert "same input" in verdict.messages[0]
+    first, second = re.search("`(.+)`, then `(.+)`", verdict.messages[0]).groups()
+    assert first != second
 
 
 def test_constant_wrong_function_is_not_called_random():

@@ -8,7 +8,14 @@ import torch
 from torch import Tensor
 
 from .case import Case, is_float
-from .counterexample import describe_difference, error_location, find_counterexample, format_value, label
+from .counterexample import (
+    Counterexample,
+    describe_difference,
+    error_location,
+    find_counterexample,
+    format_value,
+    label,
+)
 from .diagnosis import diagnose
 from .exercise import LARGE, SMALL, Exercise, expected_outcome
 from .isolation import CapturedOutput, isolated
@@ -188,8 +195,9 @@ def _explain_failure(attempt: Attempt, comparisons: list[Comparison]) -> Verdict
         name, messages = describe_difference(shown.got, shown.wanted, shown.differs, shown.case.tolerance)
         if name is None and _is_single_answer(exercise):
             messages = [str(MESSAGES["unknown-answer"])]
-        elif name is None and _two_calls_differ(attempt, wrong):
-            name, messages = "two-results", [str(MESSAGES["two-results"])]
+        elif name is None and (again := _compare_two_calls(attempt, wrong)):
+            name = "two-results"
+            messages = [MESSAGES[name].format(what=again.what, first=again.yours, second=again.expected)]
     messages += error_location(shown.got)
     example = find_counterexample(exercise, shown.case, shown.got, shown.wanted, shown.differs)
     failures = count_failure(exercise.name, name)
@@ -207,12 +215,19 @@ def _reject_mutation(exercise: Exercise, comparison: Comparison) -> Verdict:
     return replace(verdict, counterexample=example)
 
 
-def _two_calls_differ(attempt: Attempt, wrong: list[Comparison]) -> bool:
-    """Return whether the candidate gives other results when called again on the largest input on which it is wrong."""
+def _compare_two_calls(attempt: Attempt, wrong: list[Comparison]) -> Counterexample | None:
+    """Return where another call on the largest wrong input gives another result than the first, None if it does not.
+
+    The second call may start from the same random state as the first; the third does not.
+    """
     largest = max((c for c in wrong if c.case.size < sys.maxsize), key=lambda c: c.case.size, default=wrong[0])
     with isolated():
-        again, once_more = attempt.run(largest.case), attempt.run(largest.case)
-    return any(first_difference(again, other, largest.case.tolerance) for other in (largest.got, once_more))
+        for again in (attempt.run(largest.case), attempt.run(largest.case)):
+            differs = first_difference(again, largest.got, largest.case.tolerance)
+            example = differs and find_counterexample(attempt.exercise, largest.case, largest.got, again, differs)
+            if example:
+                return example
+    return None
 
 
 def _is_single_answer(exercise: Exercise) -> bool:

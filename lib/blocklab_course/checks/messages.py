@@ -101,9 +101,9 @@ MESSAGES = {
         "请检查有没有除以零、−∞ 减 −∞，或者对不大于零的数开方、取对数。",
     ),
     "two-results": Text(
-        en="Called twice with the same input, your function gives two results. Something random is at work, such as "
-        "dropout or sampling, or something that is kept from earlier calls.",
-        zh="同样的输入，调用两次，你的函数给出的结果不同。"
+        en="Called twice with the same input, your function gives two results ({what}: `{first}`, then `{second}`). "
+        "Something random is at work, such as dropout or sampling, or something that is kept from earlier calls.",
+        zh="同样的输入，调用两次，你的函数给出的结果不同（{what}：先是 `{first}`，后是 `{second}`）。"
         "要么有随机的东西在起作用，例如 dropout 或采样；要么它留下了前面调用的内容。",
     ),
     "unknown": Text(
