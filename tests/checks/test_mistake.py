@@ -3,8 +3,9 @@
 import pytest
 
 from blocklab_course.checks.case import Case
+from blocklab_course.checks.engine import check_against
 from blocklab_course.checks.exercise import Exercise
-from blocklab_course.checks.mistake import exclusive, with_section, wrong
+from blocklab_course.checks.mistake import AnyError, exclusive, with_section, wrong
 from blocklab_course.i18n import Text
 
 
@@ -61,6 +62,31 @@ def test_exclusive_mistake_combines_with_no_other():
     assert (mistake.id, mistake.hint.en) == ("two-too-many", beside.hint.en)
     assert exercise(mistake).variant(mistake)(1) == exercise(beside).variant(beside)(1) + 1
     assert not mistake.combines_with(beside)
+
+
+def test_other_spelling_is_named_as_the_same_mistake():
+    first = wrong("one-too-many", added=3).hint(**HINT, hint_line="x")
+    second = first.spelled(lambda x: x + 3.5)
+    assert (second.id, second.hint, second.hint_line) == (first.id, first.hint, first.hint_line)
+    assert not second.combines_with(first)
+    for number in (3, 3.5):
+        assert check_against(exercise(first, second), lambda x, number=number: x + number).mistake == "one-too-many"
+
+
+def stop(_x):
+    raise AnyError
+
+
+def test_any_error_stands_for_every_error_of_the_learners_code():
+    stops = wrong("stops", stop).hint(**HINT)
+    assert check_against(exercise(stops), lambda x: x.missing).mistake == "stops"
+    assert check_against(exercise(stops), lambda x: None + x).mistake == "stops"
+    assert check_against(exercise(stops), lambda x: x + 5).mistake is None
+
+
+def test_any_error_does_not_stand_for_a_call_that_fails():
+    stops = wrong("stops", stop).hint(**HINT)
+    assert check_against(exercise(stops), lambda x, other: x).mistake != "stops"
 
 
 @pytest.mark.parametrize("make", [lambda: wrong("idle"), lambda: wrong("both", half, added=3)])

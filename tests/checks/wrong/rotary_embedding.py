@@ -135,6 +135,14 @@ def of_everything_in(dtype):
     return by_angles(angles)
 
 
+def of_everything_but_the_cosine_in(dtype):
+    def angles(positions, d, base):
+        frequencies = (1.0 / base ** (torch.arange(0, d, 2) / d)).to(dtype)
+        return torch.outer(positions.to(dtype), frequencies).float()
+
+    return by_angles(angles)
+
+
 def angles_rounded(x, positions, base=10000.0):
     return turned_by(x, angles_of(positions, x.shape[-1], base).to(x.dtype))
 
@@ -198,7 +206,11 @@ WRONG = {
         "rounded in bfloat16 alone": (angles_in_bfloat16_only, {None}),
         **{
             f"{what} in {dtype}": (of(dtype), {"angles-in-16-bits"})
-            for what, of in (("positions", of_positions_in), ("everything", of_everything_in))
+            for what, of in (
+                ("positions", of_positions_in),
+                ("everything", of_everything_in),
+                ("everything but the cosine", of_everything_but_the_cosine_in),
+            )
             for dtype in (torch.float16, torch.bfloat16)
         },
         "squeezed": (lambda *given: rotary_embedding(*given).squeeze(), {"wrong-shape"}),

@@ -201,11 +201,13 @@ TYPE_MISTAKES = (  # the first where nothing else is wrong, the second together 
 )
 
 
-def of_16_bit_angles(dtype: torch.dtype, frequencies: Callable) -> Callable[[Tensor, Tensor, float], Tensor]:
+def of_16_bit_angles(
+    dtype: torch.dtype, frequencies: Callable, turning_in: torch.dtype
+) -> Callable[[Tensor, Tensor, float], Tensor]:
     """The right rotation by angles that are computed in one 16-bit type, whatever the type of x."""
 
     def rotate(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
-        angles = positions.to(dtype)[:, None] * frequencies(x.shape[-1], base, dtype)
+        angles = (positions.to(dtype)[:, None] * frequencies(x.shape[-1], base, dtype)).to(turning_in)
         cos, sin = (table.repeat_interleave(2, -1) for table in (angles.cos(), angles.sin()))
         return turned(x, quarter_turn(x), cos, sin).to(x.dtype)
 
@@ -230,8 +232,9 @@ ROUNDING_MISTAKES = (
     IN_16_BITS,
     *(IN_16_BITS.spelled(partial(recipe, at=lambda positions, dtype=dtype: positions.to(dtype))) for dtype in SHORT),
     *(
-        IN_16_BITS.spelled(of_16_bit_angles(dtype, frequencies))
+        IN_16_BITS.spelled(of_16_bit_angles(dtype, frequencies, turning_in))
         for dtype in SHORT
+        for turning_in in (dtype, torch.float32)
         for frequencies in FREQUENCIES_IN_16_BITS
     ),
 )
