@@ -66,6 +66,11 @@ class Case:
         sizes = [x.numel() if isinstance(x, Tensor) else 1 for x in self.arguments.values()]
         return sum(sizes) if all(sizes) else sys.maxsize
 
+    @property
+    def narrow_type(self) -> torch.dtype | None:
+        """The 16-bit floating-point type of an argument, if there is one."""
+        return next((x.dtype for x in self.arguments.values() if is_float(x) and x.element_size() < 4), None)
+
 
 def _copy(x: object) -> object:
     if isinstance(x, Tensor):

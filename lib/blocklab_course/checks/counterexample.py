@@ -14,6 +14,7 @@ from .messages import (
     A_TENSOR,
     A_TUPLE_OR_LIST,
     AFTER_CALL,
+    DIFFERS_AFTER_CALL,
     ERROR_AT,
     GRADIENT,
     MESSAGES,
@@ -41,7 +42,7 @@ def describe_difference(got: Outcome, wanted: Outcome, differs: str, tolerance: 
         return _message("wrong-type", got=_describe_result(got), wanted=_describe_result(wanted))
     x, y = got.values[differs], wanted.values[differs]
     if isinstance(x, Tensor) != isinstance(y, Tensor) or not isinstance(x, Tensor | type(y)):
-        return _message("wrong-type", got=_describe_kind(x), wanted=_describe_kind(y))
+        return _kinds_differ("wrong-type", differs, got=_describe_kind(x), wanted=_describe_kind(y))
     if not isinstance(y, Tensor):
         return _unknown()
     for id, one, other in (
@@ -50,7 +51,7 @@ def describe_difference(got: Outcome, wanted: Outcome, differs: str, tolerance: 
         ("wrong-device", x.device, y.device),
     ):
         if one != other:
-            name, messages = _message(id, got=f"`{one}`", wanted=f"`{other}`")
+            name, messages = _kinds_differ(id, differs, got=f"`{one}`", wanted=f"`{other}`")
             numbers_too = id == "wrong-dtype" and not _close_after_cast(x, y, tolerance)
             return name, messages + [str(NUMBERS_TOO)] * numbers_too
     if x.is_floating_point() and bool((y.isfinite() & ~x.isfinite()).any()):
@@ -60,6 +61,13 @@ def describe_difference(got: Outcome, wanted: Outcome, differs: str, tolerance: 
 
 def _message(id: str, **details: object) -> tuple[str, list[str]]:
     return id, [MESSAGES[id].format(**details)]
+
+
+def _kinds_differ(id: str, value: str, **kinds: str) -> tuple[str, list[str]]:
+    """Say how a result, or an argument after the call, differs in kind."""
+    if value.startswith("result"):
+        return _message(id, **kinds)
+    return id, [DIFFERS_AFTER_CALL[id].format(name=value, **kinds)]
 
 
 def _unknown() -> tuple[None, list[str]]:

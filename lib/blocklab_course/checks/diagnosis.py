@@ -1,5 +1,6 @@
 """Find the known mistakes that reproduce the results of the learner's function. Name none if in doubt."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
@@ -22,6 +23,8 @@ def diagnose(attempt: Attempt, comparisons: list[Comparison], returned: bool) ->
 
     A single mistake must also agree on those derived inputs on which the function is wrong.
 
+    Where no mistake agrees exactly, 16-bit results may differ in the last place.
+
     Two errors agree if their messages do. For a single mistake that also explains wrong numbers, equal classes suffice.
 
     If the function is wrong only on inputs with advice, and not as the advice says, these inputs are explained instead.
@@ -35,26 +38,65 @@ def diagnose(attempt: Attempt, comparisons: list[Comparison], returned: bool) ->
     if not any(c.differs for c in deciding):
         deciding += [c for c in comparisons if c.wrong]
     of_table = [c for c in deciding if c.case in exercise.cases]
-    of_table.sort(key=lambda c: (c.differs is None, c.case.gradient, c.case.size))
-    wrong = [c for c in of_table if c.differs]
-    if not wrong:
-        return ()
-    if returned:
-        of_table = [replace(c, case=replace(c.case, tolerance=0.0)) for c in of_table]
-        wrong = of_table[:1]
     beside = [c for c in deciding if c.differs and c.case not in exercise.cases]
-    lenient = any(c.got.error is None for c in wrong)
-    on_smallest = {mistake: expected_outcome(exercise, (mistake,), wrong[0].case) for mistake in exercise.mistakes}
-    for mistake, outcome in on_smallest.items():
-        if mistake.value_range:
-            if _in_value_range(wrong[0].got, mistake.value_range):
-                return (mistake,)
-        elif _agrees(outcome, wrong[0], lenient) and _explains(exercise, (mistake,), [*of_table[1:], *beside], lenient):
-            return (mistake,)
-    kinds = {_metadata(outcome) for outcome in (wrong[0].wanted, *on_smallest.values())}
-    if returned or all(c.got.error for c in of_table) or _metadata(wrong[0].got) not in kinds:
+    if returned:
+        exact = [replace(c, case=replace(c.case, tolerance=0.0)) for c in of_table]
+        return find_mistake(exercise, exact, beside)
+    known = _search(attempt, comparisons, of_table, beside)
+    if known or not any(_unit(c.case) > c.case.tolerance for c in (*of_table, *beside)):
+        return known
+    of_table, beside = list(map(_loosen, of_table)), list(map(_loosen, beside))
+    return _search(attempt, comparisons, of_table, [c for c in beside if c.differs])
+
+
+def _by_size(of_table: list[Comparison]) -> list[Comparison]:
+    return sorted(of_table, key=lambda c: (c.differs is None, c.case.gradient, c.case.size))
+
+
+def _loosen(comparison: Comparison) -> Comparison:
+    """Compare 16-bit numbers up to two units in the last place: the same mistake may round in another order."""
+    case = comparison.case
+    if _unit(case) <= case.tolerance:
+        return comparison
+    loose = replace(case, tolerance=2 * _unit(case))
+    return replace(comparison, case=loose, differs=first_difference(comparison.got, comparison.wanted, loose.tolerance))
+
+
+def _unit(case: Case) -> float:
+    """Return the last place of its 16-bit numbers, relative to the number, or 0 if it has none."""
+    return torch.finfo(case.narrow_type).eps if case.narrow_type else 0.0
+
+
+def _search(
+    attempt: Attempt, comparisons: list[Comparison], of_table: list[Comparison], beside: list[Comparison]
+) -> tuple[Mistake, ...]:
+    exercise, of_table = attempt.exercise, _by_size(of_table)
+    known = find_mistake(exercise, of_table, beside)
+    if known or not any(c.differs for c in of_table):
+        return known
+    smallest = of_table[0]
+    kinds = {_metadata(expected_outcome(exercise, (mistake,), smallest.case)) for mistake in exercise.mistakes}
+    possible = _metadata(smallest.got) in kinds | {_metadata(smallest.wanted)}
+    if not possible or all(c.got.error for c in of_table):
         return ()
     return _find_combination(attempt, comparisons, of_table)
+
+
+def find_mistake(
+    exercise: Exercise, of_table: list[Comparison], beside: Sequence[Comparison] = ()
+) -> tuple[Mistake, ...]:
+    """Return the one mistake that explains all comparisons, or an empty tuple."""
+    if not any(c.differs for c in of_table):
+        return ()
+    of_table = _by_size(of_table)
+    lenient = any(c.differs and c.got.error is None for c in of_table)
+    for mistake in exercise.mistakes:
+        if mistake.value_range:
+            if _in_value_range(of_table[0].got, mistake.value_range):
+                return (mistake,)
+        elif _explains(exercise, (mistake,), [*of_table, *beside], lenient):
+            return (mistake,)
+    return ()
 
 
 def _in_value_range(got: Outcome, value_range: tuple[float, float]) -> bool:
@@ -70,15 +112,15 @@ def _find_combination(
 ) -> tuple[Mistake, ...]:
     """Return a combination of mistakes that agrees on the table's inputs and on the confirming ones.
 
-    Two mistakes may cancel on some inputs. To save time, three are tried only from mistakes that are wrong nowhere but
-    where the function is.
+    Each must by itself be wrong on some input. Two mistakes may cancel on some inputs. To save time, three are tried
+    only from mistakes that are wrong nowhere but where the function is.
     """
     exercise, confirming, possible = attempt.exercise, None, None
     for count in range(2, MAX_COMBINED + 1):
         if count == 3:
             possible = _plausible_mistakes(exercise, of_table)
         for mistakes in exercise.combinations(count, possible):
-            if _explains(exercise, mistakes, of_table):
+            if _explains(exercise, mistakes, of_table) and all(_wrong_cases(exercise, m, of_table) for m in mistakes):
                 if confirming is None:
                     confirming = _confirming_comparisons(attempt, comparisons, of_table)
                 if _explains(exercise, mistakes, confirming):

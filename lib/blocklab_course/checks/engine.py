@@ -16,12 +16,24 @@ from .counterexample import (
     format_value,
     label,
 )
-from .diagnosis import diagnose
+from .diagnosis import diagnose, find_mistake
 from .exercise import LARGE, SMALL, Exercise, expected_outcome
 from .isolation import CapturedOutput, isolated
-from .messages import ADVICE, LEFT_OUT, MESSAGES, RIGHT, RIGHT_ANSWER, RIGHT_NUMBER, RIGHT_WITH_GRADIENT, SEVERAL, SLOW
+from .messages import (
+    ADVICE,
+    LEFT_OUT,
+    MESSAGES,
+    OR,
+    RANKS,
+    RIGHT,
+    RIGHT_ANSWER,
+    RIGHT_NUMBER,
+    RIGHT_WITH_GRADIENT,
+    SEVERAL,
+    SLOW,
+)
 from .mistake import Mistake
-from .modules import UnsupportedModule
+from .modules import UnsupportedModule, rank
 from .outcome import CannotCompare, Comparison, Outcome, TookTooLong, by_position, first_difference, is_close, run
 from .safe_repr import truncate
 from .submission import Attempt
@@ -91,9 +103,11 @@ def _verdict(exercise: Exercise, candidate: object, limit: TimeLimit, output: Ca
         exercise = attempt.exercise
         comparisons = list(_compare(attempt, output))
         _check_any_compared(exercise, comparisons)
-        if _all_right(comparisons):
-            return _accept(exercise, comparisons, attempt.detect_loop())
-        return _explain_failure(attempt, comparisons)
+        if not _all_right(comparisons):
+            return _explain_failure(attempt, comparisons)
+        if exercise.with_all_ranks and (failed := _explain_ranks(attempt, exercise.with_all_ranks)) is not None:
+            return failed
+        return _accept(exercise, comparisons, attempt.detect_loop())
     except Interrupted:
         seconds = {"seconds": patience - limit.remaining}
         return _reject(exercise, CannotCompare("stopped" if limit.stopped else "interrupted", seconds))
@@ -151,6 +165,9 @@ def _accept(exercise: Exercise, comparisons: list[Comparison], steps: tuple[int,
     reset_failures(exercise.name)
     weak = [c for c in comparisons if c.weak]
     messages = [_success_message(exercise, comparisons, len(comparisons) - len(weak))]
+    if exercise.with_all_ranks:
+        ranks = sorted({rank(case) for case in exercise.cases})
+        messages.append(RANKS.format(ranks=str(OR).join(map(str, ranks))))
     if len(comparisons) < len(exercise.all_cases):
         messages.append(LEFT_OUT.format(count=len(exercise.all_cases) - len(comparisons)))
     advice = {c.case.name: str(c.case.advice.text) for c in weak}
@@ -184,7 +201,33 @@ def _explain_failure(attempt: Attempt, comparisons: list[Comparison]) -> Verdict
         name = next(c.got.holds_graph[0] for c in comparisons if c.got.holds_graph)
         return _reject(exercise, CannotCompare("graph-kept", {"name": name}))
     returned = not exercise.evaluate and all(_returns_input(c) for c in comparisons if c.case.advice is None)
-    known = diagnose(attempt, comparisons, returned)
+    return _describe_failure(attempt, exercise, wrong, diagnose(attempt, comparisons, returned), returned)
+
+
+def _explain_ranks(attempt: Attempt, exercise: Exercise) -> Verdict | None:
+    """Return the verdict on a Module that is right on the ranks it takes, if a known mistake explains the others."""
+    taken = {rank(case) for case in attempt.exercise.cases}
+    comparisons = []
+    with isolated():
+        for case in exercise.cases:
+            wanted = expected_outcome(exercise, (), case)
+            try:
+                got = wanted if rank(case) in taken else attempt.run(case)
+            except UnsupportedModule:
+                continue
+            comparisons.append(Comparison(case, got, wanted, first_difference(got, wanted, case.tolerance)))
+    known = find_mistake(exercise, [c for c in comparisons if c.case.advice is None])
+    return _describe_failure(attempt, exercise, [c for c in comparisons if c.wrong], known) if known else None
+
+
+def _describe_failure(
+    attempt: Attempt,
+    exercise: Exercise,
+    wrong: list[Comparison],
+    known: tuple[Mistake, ...],
+    returned: bool = False,
+) -> Verdict:
+    """Return the verdict with the known mistakes, or else with what is wrong on one input."""
     shown = _choose_counterexample(wrong, known)
     if known:
         name = "+".join(mistake.id for mistake in known)
@@ -242,16 +285,15 @@ def _returns_input(comparison: Comparison) -> bool:
 
 
 def _choose_counterexample(wrong: list[Comparison], known: tuple[Mistake, ...]) -> Comparison:
-    """Choose the input to show: for a known mistake its `shown_on` or else the first, otherwise the smallest."""
+    """Choose the input to show: for a known mistake its `shown_on` or else the first, otherwise the smallest.
+
+    For several mistakes an input without 16-bit numbers comes first: it is easier to read.
+    """
+    named = {mistake.shown_on for mistake in known}
     if known:
-        named = {mistake.shown_on for mistake in known}
         several = len(known) > 1  # in 16 bits one of several might hardly show for the rounding
-        return min(wrong, key=lambda c: (several and _is_rounded(c.case), c.case.name not in named))
+        return min(wrong, key=lambda c: (several and c.case.narrow_type is not None, c.case.name not in named))
     return min(wrong, key=_legibility)
-
-
-def _is_rounded(case: Case) -> bool:
-    return any(is_float(x) and x.element_size() < 4 for x in case.arguments.values())
 
 
 def _legibility(comparison: Comparison) -> tuple[bool, bool, int]:

@@ -33,6 +33,9 @@ class Exercise:
     expects: what to submit, in words, if it is not a function.
     module: how to call an nn.Module submitted in place of a function.
     only_module: accept nothing but a Module.
+    resize: `resize(module, arguments)` are the arguments in the sizes of a submitted Module.
+    own_defaults: settings of a submitted Module that stand for the recipe's defaults, such as its eps.
+    with_all_ranks: for a submitted Module that takes some numbers of axes only, the exercise with all of them.
     scaled_inputs: `scaled_inputs(n)` are arguments of size n. A function whose Python steps grow with n is slow.
     exempt: kinds of input that the exercise cannot have or does not need, each with the reason.
     lesson: the notebook, filled in by the catalog of lessons.
@@ -53,6 +56,9 @@ class Exercise:
     expects: Text | None = None
     module: Callable | None = None
     only_module: bool = False
+    resize: Callable[[torch.nn.Module, dict[str, object]], dict[str, object]] | None = None
+    own_defaults: dict[str, object] = field(default_factory=dict)
+    with_all_ranks: "Exercise | None" = None
     scaled_inputs: Callable[[int], dict[str, object]] | None = None
     exempt: dict[str, str] = field(default_factory=dict)
     lesson: str = ""
@@ -77,7 +83,7 @@ class Exercise:
             more.append(Case("empty", self.scaled_inputs(0), changes=changes, advice=EMPTY_INPUT_ADVICE))
         if not self.evaluate:
             defaults = {p.name: p.default for p in self.parameters if p.default is not p.empty}
-            more += derived_cases(self.fullest, defaults)
+            more += derived_cases(self.fullest, defaults | self.own_defaults)
         names = {case.name for case in self.cases} | self.exempt.keys()
         return (*self.cases, *(case for case in more if case.name not in names))
 
@@ -123,7 +129,7 @@ class Exercise:
         mistake = self.find_mistake(verdict_mistake)
         return (mistake and mistake.section) or self.section
 
-    @property
+    @cached_property
     def parameters(self) -> list[inspect.Parameter]:
         """The recipe's arguments without its steps."""
         parameters = inspect.signature(self.recipe).parameters.values()

@@ -32,6 +32,28 @@ MESSAGES = {
         en="Your Module normalizes a single number, so all norms are the same. Submit one for at least 4 numbers.",
         zh="你的模块只处理一个数，这时各种归一化的结果都一样。请交一个至少处理 4 个数的模块。",
     ),
+    "module-too-large": Text(
+        en="Your Module is too large for a check: it takes more than {numbers} numbers. Submit a smaller one.",
+        zh="你的模块太大了，检查起来太费时间：它处理的数超过 {numbers} 个。请交一个小一些的。",
+    ),
+    "module-without-size": Text(
+        en="Your Module has no sizes yet. Call it once on an input, then submit it.",
+        zh="你的模块还没有确定大小。请先用一个输入调用它一次，再提交。",
+    ),
+    "module-sizes": Text(
+        en="A Module with these sizes has no valid input: {error}",
+        zh="这样大小的模块没有合法的输入：{error}",
+    ),
+    "other-sizes": Text(
+        en="Your layer has other sizes than the weights of this check. Submit one with {sizes}.",
+        zh="你的层与检查所用权重的大小不同。请交一个 {sizes} 的层。",
+    ),
+    "modes-differ": Text(
+        en="On the same input your Module gives one result in training mode and another in eval mode. This norm has no "
+        "running statistics and no dropout: it computes the same in both modes.",
+        zh="输入相同，你的模块在训练模式和评估模式下的结果却不同。"
+        "这种归一化没有移动统计量，也没有 Dropout：两种模式下的计算应当完全一样。",
+    ),
     "state-dict-keys": Text(
         en="The weights do not load into your layer. Missing: {missing}. Unexpected: {unexpected}.",
         zh="权重无法载入你的层。缺少：{missing}。多余：{unexpected}。",
@@ -44,6 +66,10 @@ MESSAGES = {
     "raises": Text(
         en="Your function stops with {error}",
         zh="你的函数运行时报错：{error}",
+    ),
+    "not-examined": Text(
+        en="The check cannot call what you submitted: {error}",
+        zh="检查时无法调用你交的对象：{error}",
     ),
     "interrupted": Text(
         en="Stopped after {seconds:.0f} s: your function had not finished. Look for a loop that never ends, or for far "
@@ -135,13 +161,36 @@ LEFT_OUT = Text(
     en="{count} more inputs do not fit a Module like yours and were left out.",
     zh="另有 {count} 组输入不适合你的模块，没有检查，这不影响结论。",
 )
+RANKS = Text(
+    en="Your Module takes inputs with {ranks} axes only, so it was compared on such inputs.",
+    zh="你的模块只接受有 {ranks} 个轴的输入，所以只在这样的输入上作了比较。",
+)
 
+OR = Text(en=" or ", zh=" 或 ")
 NUMBERS_TOO = Text(en="The numbers differ, too.", zh="而且数值也不对。")
 SEVERAL = Text(en="{count:d} mistakes at once:", zh="同时有 {count:d} 处错误：")
 INPUT = Text(en="input {name}", zh="输入 {name}")
 YOURS = Text(en="your {what}", zh="{what}（你的）")
 EXPECTED = Text(en="expected {what}", zh="{what}（应为）")
 AFTER_CALL = Text(en="{name} after the call", zh="调用后的 {name}")
+DIFFERS_AFTER_CALL = {
+    "wrong-type": Text(
+        en="After the call `{name}` is {got}; expected {wanted}.",
+        zh="调用之后，`{name}` 是{got}，应当是{wanted}。",
+    ),
+    "wrong-shape": Text(
+        en="`{name}` has shape {got} after the call, expected {wanted}.",
+        zh="调用之后，`{name}` 的形状是 {got}，应当是 {wanted}。",
+    ),
+    "wrong-dtype": Text(
+        en="`{name}` has dtype {got} after the call, expected {wanted}.",
+        zh="调用之后，`{name}` 的数值类型是 {got}，应当是 {wanted}。",
+    ),
+    "wrong-device": Text(
+        en="`{name}` is on device {got} after the call, expected {wanted}.",
+        zh="调用之后，`{name}` 在设备 {got} 上，应当在 {wanted} 上。",
+    ),
+}
 GRADIENT = Text(en="gradient of {name}", zh="对 {name} 的梯度")
 RESULT = Text(en="result", zh="结果")
 RESULT_PART = Text(en="result {place}", zh="第 {place} 个结果")

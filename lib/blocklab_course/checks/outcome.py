@@ -76,6 +76,8 @@ def snapshot(x: object) -> object:
     return x.clone() if x.numel() <= MAX_COPIED else x
 
 
+FEW = 1 / 64  # of many 16-bit numbers; to round in another order changes about every fourth
+
 _LIBRARY_PATHS = (
     str(Path(__file__).parents[1]),
     str(Path(torch.__file__).parent),
@@ -284,7 +286,8 @@ def same_error(got: Outcome, wanted: Outcome) -> bool:
 def is_close(x: object, y: object, tolerance: float) -> bool:
     """Return whether two plain values agree in kind, shape, dtype and device, and in numbers up to the tolerance.
 
-    The tolerance is relative to the largest number of `y`, so that a result that should be 0 may be off by rounding.
+    The tolerance is relative to the largest number of `y`, so that a result that should be 0 may be off by rounding. Of
+    many 16-bit numbers a few may be off in the last place: where float32 numbers are rounded, ties fall either way.
     """
     if not isinstance(x, Tensor) or not isinstance(y, Tensor):
         return isinstance(x, type(y)) and not isinstance(x, Unsupported) and _is_close_number(x, y, tolerance)
@@ -294,8 +297,11 @@ def is_close(x: object, y: object, tolerance: float) -> bool:
         return True
     if not y.is_floating_point():
         return False
+    narrow = torch.finfo(y.dtype).eps if y.element_size() < 4 else 0.0
     x, y = x.double(), y.double()
     off, allowed = (x - y).abs().max().item(), tolerance * max_magnitude(y)
+    if allowed < off <= narrow * max_magnitude(y) and ((x - y).abs() > allowed).double().mean() < FEW:
+        return True
     if math.isfinite(off):  # nearly always, and three times as fast
         return off <= allowed
     return torch.allclose(x, y, rtol=0.0, atol=allowed, equal_nan=True)

@@ -14,8 +14,8 @@ from .case import Case
 from .exercise import LARGE, SMALL, Exercise
 from .isolation import isolated
 from .messages import A_FUNCTION, A_KIND, A_MODULE, THE_ANSWER, THE_TEXT
-from .modules import resize_cases
-from .outcome import MAX_COPIED, CannotCompare, Outcome, TookTooLong, by_position, is_library_code, run
+from .modules import copy_module, resize_cases
+from .outcome import MAX_COPIED, CannotCompare, Outcome, TookTooLong, by_position, failing_line, is_library_code, run
 from .safe_repr import class_name, error_message, safe_repr, truncate, type_name
 from .timeout import Interrupted, TimeLimit
 
@@ -36,7 +36,10 @@ def as_callable(exercise: Exercise, candidate: object) -> Callable[[dict], objec
         raise CannotCompare("wrong-kind", {"wanted": _expected_kind(exercise), "got": _describe_kind(candidate)})
     if _is_stub(candidate):
         raise CannotCompare("not-written-yet", {})
-    _check_signature(exercise, candidate)
+    if issubclass(type(candidate), nn.Module):
+        _check_signature(exercise, candidate.forward, type(candidate))
+        return by_position(copy_module(candidate))
+    _check_signature(exercise, candidate, candidate)
     return by_position(candidate)
 
 
@@ -78,8 +81,11 @@ def _stub_with_docstring():  # its bytecode differs: the docstring moves the con
 _STUB_BODIES = {f.__code__.co_code for f in (_stub, _stub_with_docstring)}
 
 
-def _check_signature(exercise: Exercise, function: Callable) -> None:
-    """Raise CannotCompare if the function cannot be called with the arguments of the fullest case."""
+def _check_signature(exercise: Exercise, function: Callable, named: object) -> None:
+    """Raise CannotCompare if the function cannot be called with the arguments of the fullest case.
+
+    named: the function or class whose name is shown.
+    """
     try:
         signature = inspect.signature(function)
     except Exception:
@@ -89,13 +95,13 @@ def _check_signature(exercise: Exercise, function: Callable) -> None:
         signature.bind(*fullest.values())
     except TypeError:
         raise CannotCompare(
-            "signature", {"wanted": exercise.signature, "got": _format_signature(function, signature)}
+            "signature", {"wanted": exercise.signature, "got": _format_signature(named, signature)}
         ) from None
 
 
-def _format_signature(function: Callable, signature: inspect.Signature) -> str:
-    """Format the function's name and parameters, with defaults cut to fit."""
-    name = str(getattr(function, "__name__", type_name(function)))
+def _format_signature(named: object, signature: inspect.Signature) -> str:
+    """Format a function's or class's name and the parameters, with defaults cut to fit."""
+    name = str(getattr(named, "__name__", type_name(named)))
     return truncate(f"{truncate(name, 60)}({', '.join(map(_format_parameter, signature.parameters.values()))})")
 
 
@@ -121,7 +127,8 @@ class Attempt:
         except (Interrupted, CannotCompare):
             raise
         except BaseException as error:  # reading an attribute of the candidate may run its code
-            raise CannotCompare("raises", {"error": f"{type_name(error)}: {error_message(error)}"}) from None
+            mismatch = "raises" if failing_line(error) else "not-examined"
+            raise CannotCompare(mismatch, {"error": f"{type_name(error)}: {error_message(error)}"}) from None
 
     def run(self, case: Case) -> Outcome:
         """Run the candidate on an input. Raises Interrupted if an input without advice takes too long."""

@@ -11,7 +11,8 @@ from torch.func import functional_call
 from blocklab_course.checks.case import Advice, Case, waves
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import with_section, wrong
-from blocklab_course.checks.modules import UnsupportedModule, load_weights
+from blocklab_course.checks.modules import load_weights, resample
+from blocklab_course.checks.outcome import CannotCompare
 from blocklab_course.i18n import Text
 
 from .activations import BY_HAND, SIGMOID_OVERFLOW
@@ -49,13 +50,31 @@ def recipe(
 def three_linear_layers(module: nn.Module, _exercise: Exercise, arguments: dict[str, Tensor]) -> Tensor:
     """Call a Module whose Linear layers w1, w2 and w3 have the matrices of the case as their weights.
 
-    A Module has one size, that of `MATRICES`. Raises UnsupportedModule for an input with matrices of another size, and
-    CannotCompare for a Module of other names or another size.
+    It is called in eval mode, because many such layers end in dropout. Raises CannotCompare for other names.
     """
     weights = {f"{name}.weight": w for name, w in arguments.items() if name != "x"}
-    if arguments["w1"].shape != MATRICES["w1"].shape:
-        raise UnsupportedModule
-    return functional_call(load_weights(module, weights), weights, arguments["x"])
+    return functional_call(load_weights(module, weights).eval(), weights, arguments["x"])
+
+
+MAX_WEIGHTS = 2**16  # numbers of one matrix; more would only cost time
+
+
+def resize_matrices(module: nn.Module, arguments: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return the arguments in the sizes of the Module's own w1."""
+    w1 = getattr(getattr(module, "w1", None), "weight", None)
+    if not isinstance(w1, Tensor) or w1.dim() != 2:
+        return arguments
+    if w1.numel() > MAX_WEIGHTS:
+        raise CannotCompare("module-too-large", {"numbers": MAX_WEIGHTS})
+    (hidden, d), x = w1.shape, arguments["x"]
+    shapes = {"w1": (hidden, d), "w2": (d, hidden), "w3": (hidden, d)}
+    return {"x": resample(x, d)} | {name: resize_matrix(arguments[name], *shape) for name, shape in shapes.items()}
+
+
+def resize_matrix(w: Tensor, rows: int, columns: int) -> Tensor:
+    """Cut or continue a matrix along both axes, so that its products stay about as large."""
+    resized = resample(resample(w, columns).T, rows).T.contiguous()
+    return resized * min(1.0, w.shape[1] / columns)
 
 
 ROLES_MISTAKES = (
@@ -204,6 +223,7 @@ SWIGLU = Exercise(
     name="swiglu",
     recipe=recipe,
     module=three_linear_layers,
+    resize=resize_matrices,
     cases=(
         Case("one token", {"x": torch.tensor([[1.0, 2]])} | MATRICES),
         Case(

@@ -13,7 +13,7 @@ from blocklab import transformer
 from blocklab_course.checks.case import Case, waves
 from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.mistake import with_section, wrong
-from blocklab_course.checks.modules import UnsupportedModule, load_weights
+from blocklab_course.checks.modules import UnsupportedModule, copy_module, load_weights
 from blocklab_course.checks.outcome import CannotCompare, Unsupported, is_close, to_plain
 from blocklab_course.checks.timeout import Interrupted
 from blocklab_course.i18n import Text
@@ -34,6 +34,7 @@ from .norm_order import (
 
 SAME = 1e-5  # the tolerance up to which two results are one
 D_MODEL, HEADS, HIDDEN = 8, 2, 12
+SIZES = f"`d_model={D_MODEL}, nhead={HEADS}, dim_feedforward={HIDDEN}`"
 WEIGHTS = {
     "self_attn.in_proj_weight": 0.7 * waves(3 * D_MODEL, D_MODEL),
     "self_attn.in_proj_bias": 0.5 * waves(3 * D_MODEL, start=1.0),
@@ -70,19 +71,16 @@ DIFFER = Text(en="two calls in eval mode gave two results", zh="在评估模式�
 def not_begun(module: nn.Module, src: Tensor) -> bool:
     """Whether `forward` still ends in the `...` of the exercise: parts that are missing are then no mistake."""
     try:
-        return module.eval()(src) is ...
+        return copy_module(module).eval()(src) is ...
     except Interrupted:
         raise
     except BaseException:
         return False
 
 
-def shared_parameters(module: nn.Module) -> list[str]:
-    """Return the names of one parameter that has several, as after `self.norm1 = self.norm2 = …`."""
-    names: dict[int, list[str]] = {}
-    for name, parameter in module.named_parameters(remove_duplicate=False):
-        names.setdefault(id(parameter), []).append(name)
-    return next((several for several in names.values() if len(several) > 1), [])
+def count_heads(part: nn.Module) -> int | None:
+    """The number of heads, if the part stores it under a usual name."""
+    return next((n for name in ("num_heads", "nhead", "n_heads") if type(n := getattr(part, name, None)) is int), None)
 
 
 def in_eval_mode(module: nn.Module, _exercise: Exercise, arguments: dict[str, object]) -> object:
@@ -93,12 +91,15 @@ def in_eval_mode(module: nn.Module, _exercise: Exercise, arguments: dict[str, ob
     that the Module lacks: it was settled when the Module was made, and setting `norm_first` changes nothing.
     """
     src, norm_first, src_mask = arguments.values()
-    if not_begun(module, src):
-        raise CannotCompare("not-written-yet", {})
-    if shared := shared_parameters(module):
-        raise CannotCompare("shared-parameters", {"names": " = ".join(f"`{name}`" for name in shared)})
     weights = weights_for(src)
-    module = load_weights(module, weights).eval()
+    try:
+        module = load_weights(module, weights, SIZES).eval()
+    except CannotCompare:
+        if not_begun(module, src):
+            raise CannotCompare("not-written-yet", {}) from None
+        raise
+    if any(count_heads(part) not in (None, HEADS) for part in (module, module.self_attn)):
+        raise CannotCompare("other-sizes", {"sizes": SIZES})
 
     def call() -> Tensor:
         return functional_call(module, weights, (src,) if src_mask is None else (src, src_mask))
