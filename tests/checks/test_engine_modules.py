@@ -91,6 +91,37 @@ class GroupsIgnored(Group):
         return self.affine(F.group_norm(x, 1, None, None, self.eps))
 
 
+class GroupsOfPicturesOnly(Group):
+    def forward(self, x):
+        grouped = x.unflatten(1, (-1, self.group_size))
+        centred = grouped - grouped.mean([2, 3, 4], keepdim=True)
+        variance = grouped.var([2, 3, 4], correction=0, keepdim=True)
+        return self.affine((centred / self.root(variance)).reshape(x.shape))
+
+
+class OnTheLastAxis:
+    def affine(self, y):
+        return y * self.weight + self.bias
+
+
+class GroupOnTheLastAxis(OnTheLastAxis, Group):
+    pass
+
+
+class BatchOnTheLastAxis(OnTheLastAxis, Batch):
+    pass
+
+
+class LastAxis(LastAxisNothingStored):
+    def forward(self, x):
+        if self.training:
+            axes = [0, *range(2, x.dim())]
+            with torch.no_grad():
+                self.running_mean.lerp_(x.mean(axes), self.momentum)
+                self.running_var.lerp_(x.var(axes), self.momentum)
+        return super().forward(x)
+
+
 class Layer(nn.Module):
     correction = 0
 
@@ -113,6 +144,11 @@ class LastAxisOnly(Layer):
     def __init__(self, *normalized_shape):
         super().__init__(*normalized_shape)
         self.axes = (-1,)
+
+
+class OnePlusWeight(Layer):
+    def forward(self, x):
+        return F.layer_norm(x, self.weight.shape, 1 + self.weight, self.bias, self.eps)
 
 
 class Llama(nn.Module):
@@ -153,10 +189,16 @@ WRONG = [
     ("batch_norm", BiasedStored(5), "biased-variance-stored"),
     ("batch_norm", BatchOutside(6), "eps-outside-root"),
     ("batch_norm", ImagesOnlyInLocalNames(3), "pictures-only+never-updated"),
-    ("batch_norm", LastAxisNothingStored(3), "all-on-the-last-axis+never-updated"),
+    ("batch_norm", LastAxisNothingStored(3), "never-updated"),  # it takes (N, C) only, and that is wrong there
+    ("batch_norm", LastAxis(3), "all-on-the-last-axis"),
+    ("batch_norm", BatchOnTheLastAxis(4), "affine-on-the-last-axis"),
     ("group_norm", GroupsIgnored(9, 3), "groups-ignored"),
+    ("group_norm", GroupsOfPicturesOnly(6, 2), "pictures-only"),
+    ("group_norm", GroupOnTheLastAxis(6, 2), "affine-on-the-last-axis"),
+    ("group_norm", GroupOnTheLastAxis(4, 4), "affine-on-the-last-axis"),
     ("layer_norm", Unbiased(10), "unbiased-variance"),
     ("layer_norm", LastAxisOnly(2, 6), "last-axis-only"),
+    ("layer_norm", OnePlusWeight(6), "weight-plus-one"),
     ("rms_norm_llama", Llama(5, rounds_first=False), "rounded-once"),
     ("layer_norm", Layer(1), "module-too-small"),
 ]
