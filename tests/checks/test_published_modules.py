@@ -374,8 +374,8 @@ def test_norms_that_are_one_module_are_named():
     layer = blocklab.EncoderLayer(8, 2, 12)
     layer.norm1 = layer.norm2
     verdict = check("encoder_layer", layer, keep=False)
-    assert verdict.mistake == "shared-parameter"
-    assert "`norm1.weight`, `norm2.weight`" in str(verdict)
+    assert verdict.mistake == "shared-parameters"
+    assert "`norm1.weight` = `norm2.weight`" in str(verdict)
 
 
 def test_module_without_sizes_is_told_so():
