@@ -1,5 +1,6 @@
 """Modules as others publish them, written afresh, and each with one mistake."""
 
+import threading
 from functools import partial
 
 import pytest
@@ -421,3 +422,30 @@ def test_check_leaves_module_as_it_was(exercise, module):
     assert [id(x) for x in (*module.parameters(), *module.buffers())] == objects
     assert all(torch.equal(x, before[name]) for name, x in module.state_dict().items())
     assert all(x.grad is None for x in module.parameters())
+
+
+class WithoutSuper(nn.Module):
+    def __init__(self):
+        pass
+
+
+@pytest.mark.parametrize("exercise", ["layer_norm", "swiglu", "encoder_layer"])
+def test_module_that_cannot_be_examined_is_told_so(exercise):
+    verdict = check(exercise, WithoutSuper(), keep=False)
+    assert verdict.mistake == "not-examined"
+    assert "stops with" not in str(verdict)
+
+
+class WithLock(ForPictures):
+    """Cannot be copied deeply."""
+
+    def __init__(self, channels):
+        super().__init__(channels)
+        self.lock = threading.Lock()
+
+
+def test_module_that_cannot_be_copied_deeply_passes_and_stays_as_it_was():
+    module = WithLock(3)
+    assert check("batch_norm", module, keep=False, patience=60).passed
+    assert not module.running_mean.any()
+    assert module.training
