@@ -42,11 +42,13 @@ def diagnose(attempt: Attempt, comparisons: list[Comparison], returned: bool) ->
     if returned:
         exact = [replace(c, case=replace(c.case, tolerance=0.0)) for c in of_table]
         return find_mistake(exercise, exact, beside)
-    known = _search(attempt, comparisons, of_table, beside)
-    if known or not any(_unit(c.case) > c.case.tolerance for c in (*of_table, *beside)):
-        return known
-    of_table, beside = list(map(_loosen, of_table)), list(map(_loosen, beside))
-    return _search(attempt, comparisons, of_table, [c for c in beside if c.differs])
+    if not any(_unit(c.case) > c.case.tolerance for c in (*of_table, *beside)):
+        return _search(attempt, comparisons, of_table, beside)
+    loose, loose_beside = list(map(_loosen, of_table)), list(map(_loosen, beside))
+    roughly = _search(attempt, comparisons, loose, [c for c in loose_beside if c.differs])
+    if not roughly and any(c.differs for c in loose):
+        return ()  # what does not agree roughly does not agree exactly
+    return _search(attempt, comparisons, of_table, beside) or roughly
 
 
 def _by_size(of_table: list[Comparison]) -> list[Comparison]:
