@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from .case import Case, is_float
+from .case import Case
 from .counterexample import (
     Counterexample,
     describe_difference,
