@@ -130,7 +130,7 @@ MESSAGES = {
         en="Called twice with the same input, your function gives two results ({what}: `{first}`, then `{second}`). "
         "Something random is at work, such as dropout or sampling, or something that is kept from earlier calls.",
         zh="同样的输入，调用两次，你的函数给出的结果不同（{what}：先是 `{first}`，后是 `{second}`）。"
-        "要么有随机的东西在起作用，例如 dropout 或采样；要么它留下了前面调用的内容。",
+        "要么有随机的东西在起作用，例如 Dropout 或采样；要么它留下了前面调用的内容。",
     ),
     "unknown": Text(
         en="Not right yet, and not a mistake I know. Here is the first difference.",

@@ -85,7 +85,7 @@ WEIGHT_AS_CONDITION_OF_BOTH = wrong(
 MACHINE_EPSILON = wrong("machine-epsilon", small=lambda eps: torch.finfo(torch.float32).eps).hint(
     en="`eps` has no effect. Your function adds 1.2e-7, the machine epsilon of float32, as `F.rms_norm` does where it "
     "is given none: pass `eps` on.",
-    zh="`eps` 没有起作用：你的函数加的是 1.2e-7，即 float32 的机器精度，`F.rms_norm` 没有收到 `eps` 时就是这样。"
+    zh="`eps` 没有起作用：你的函数加的是 1.2e-7，即 float32 的机器精度，`F.rms_norm` 没有收到它时就是这样。"
     "请把 `eps` 传进去。",
 )
 
