@@ -187,8 +187,9 @@ def test_messages_about_losses(answer, names):
         (lambda query, key, value: (query, None, value), "You returned `NoneType`; expected a tensor."),
         (lambda query, key, value: (query[:, :1], key, value), "expected `(1, 4, 34, 32)`"),
         (lambda query, key, value: (query, key, value * torch.nan), "returns NaN or infinity"),
+        (lambda query, key, value: (query, key, value.to("meta")), "you returned `meta`, expected `cpu`"),
     ],
-    ids=["one", "none", "shape", "nan"],
+    ids=["one", "none", "shape", "nan", "device"],
 )
 def test_wrong_result_of_cached_attention_is_reported(step, message, plug_into):
     def block(query, key, value, past_keys, past_values):  # noqa: ARG001

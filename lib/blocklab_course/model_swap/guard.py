@@ -50,9 +50,9 @@ class Guard:
         found, like = named_results(returned) if count > 1 else {"result": whole}, next(iter(arguments.values()))
         y, *others = found.values()
         fits = isinstance(y, Tensor) and (y.shape, y.dtype, y.device) == (like.shape, like.dtype, like.device)
-        no_tensors = [name for name, x in found.items() if not isinstance(x, Tensor)]
-        if not fits or no_tensors or len(found) != count:
-            wrong = no_tensors[0] if fits and no_tensors else next(iter(found))
+        unfit = [name for name, x in found.items() if not isinstance(x, Tensor) or x.device != like.device]
+        if not fits or unfit or len(found) != count:
+            wrong = unfit[0] if fits and unfit else next(iter(found))
             raise _describe(Outcome(named_results(returned)), right, wrong)
         if not all(x.isfinite().all() for x in found.values()):
             raise swap_error("nan" if all(x.isfinite().all() for x in right()) else "overflow")
