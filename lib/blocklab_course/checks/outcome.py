@@ -226,6 +226,8 @@ def _gradients(values: dict[str, object], leaves: dict[str, Tensor]) -> dict[str
         raise NotDifferentiable
     total = sum((x * _gradient_weights(x)).sum() for x in floats if x.numel() <= MAX_COPIED)
     found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+    if all(gradient is None for gradient in found):  # what requires gradients is not computed from the input
+        raise NotDifferentiable
     pairs = zip(leaves.items(), found, strict=True)
     return {f"{name}.grad": torch.zeros_like(x) if g is None else g for (name, x), g in pairs}
 
