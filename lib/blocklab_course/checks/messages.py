@@ -20,8 +20,8 @@ MESSAGES = {
         zh="`{got}` 是类，不是实例。请先创建它的实例：`{got}(…)`。",
     ),
     "signature": Text(
-        en="The check calls `{wanted}`, but your function is `{got}`, with different arguments.",
-        zh="检查时按 `{wanted}` 调用，而你的函数是 `{got}`，参数对不上。",
+        en="The check calls `{wanted}` by position, but your function is `{got}`, which cannot be called that way.",
+        zh="检查时按 `{wanted}` 的次序传入参数，而你的函数是 `{got}`，不能这样调用。",
     ),
     "module-attributes": Text(
         en="None of the inputs fits your Module. It stands for `{wanted}`: its parameters, buffers and settings must "

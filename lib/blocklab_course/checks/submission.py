@@ -94,20 +94,34 @@ def _check_signature(exercise: Exercise, function: Callable, named: object) -> N
     try:
         signature.bind(*fullest.values())
     except TypeError:
-        raise CannotCompare(
-            "signature", {"wanted": exercise.signature, "got": _format_signature(named, signature)}
-        ) from None
+        if exercise.module and not inspect.isroutine(function) and not isinstance(function, partial):
+            got = _describe_kind(function)  # an object that is called like a Module
+            raise CannotCompare("wrong-kind", {"wanted": A_MODULE, "got": got}) from None
+        got = _format_signature(named, signature)
+        raise CannotCompare("signature", {"wanted": exercise.signature, "got": got}) from None
 
 
 def _format_signature(named: object, signature: inspect.Signature) -> str:
     """Format a function's or class's name and the parameters, with defaults cut to fit."""
     name = str(getattr(named, "__name__", type_name(named)))
-    return truncate(f"{truncate(name, 60)}({', '.join(map(_format_parameter, signature.parameters.values()))})")
+    parameters = [_shown(parameter) for parameter in signature.parameters.values()]
+    bare = signature.replace(parameters=parameters, return_annotation=signature.empty)
+    return truncate(f"{truncate(name, 60)}{bare}")
 
 
-def _format_parameter(parameter: inspect.Parameter) -> str:
-    bare = str(parameter.replace(default=parameter.empty, annotation=parameter.empty))
-    return bare if parameter.default is parameter.empty else f"{bare}={safe_repr(parameter.default)}"
+def _shown(parameter: inspect.Parameter) -> inspect.Parameter:
+    default = parameter.default if parameter.default is parameter.empty else _Shown(parameter.default)
+    return parameter.replace(default=default, annotation=parameter.empty)
+
+
+class _Shown:
+    """Stands for a default in a signature, with a repr that is cut to fit."""
+
+    def __init__(self, default: object) -> None:
+        self._text = safe_repr(default)
+
+    def __repr__(self) -> str:
+        return self._text
 
 
 OPTIONAL_SHARE = 0.1  # of the time limit, for each input with advice and for counting steps
