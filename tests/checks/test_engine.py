@@ -67,6 +67,15 @@ def forgot_return(x, shape, weight=None, bias=None, eps=1e-5):
     F.layer_norm(x, shape, weight, bias, eps)
 
 
+def by_name_only(x: torch.Tensor, *, shape, eps=1e-5) -> torch.Tensor:
+    return x
+
+
+class CalledLikeAModule:
+    def __call__(self, x):
+        return x
+
+
 def two_arguments(x, eps):
     return x
 
@@ -100,6 +109,8 @@ FAULTS = {
     "a Module class": (nn.LayerNorm, "class-not-instance", "`LayerNorm(…)`"),
     "too few arguments": (two_arguments, "signature", "two_arguments(x, eps)"),
     "a lambda with too few": (lambda x: x, "signature", "<lambda>(x)"),
+    "arguments by name only": (by_name_only, "signature", "by_name_only(x, *, shape, eps=1e-05)"),
+    "an object that is called": (CalledLikeAModule(), "wrong-kind", "`CalledLikeAModule`"),
     "no return": (forgot_return, "no-return", "return"),
     "raises": (misspells_method, "raises", "`mean = x.meen()`"),
     "a tuple": (lambda *a: (layer_norm(*a), 0), "wrong-type", "2"),
@@ -126,6 +137,25 @@ def test_names_general_faults(candidate, mistake, word, language):
     sentence = re.split(r"\{.*?\}", str(MESSAGES[mistake or "unknown"]))  # the fixed parts of the message
     assert all(part in verdict.messages[0] for part in sentence)
     assert bool(HAN.search(str(verdict))) == (language == "zh")
+
+
+def test_module_with_other_arguments_is_told_those_of_its_forward():
+    verdict = check("glu", nn.GLU())
+    assert verdict.mistake == "signature"
+    assert "`GLU(input)`" in str(verdict)
+
+
+def test_parameter_around_result_cuts_the_graph():
+    assert check("relu", lambda x: nn.Parameter(x.clamp(min=0))).mistake == "not-differentiable"
+
+
+def test_endless_loop_is_not_called_slow_as_well():
+    def pair_by_pair(length):
+        return torch.tensor([[k <= q for k in range(length)] for q in range(length)]).bool().view(length, length)
+
+    verdict = check("causal_mask", pair_by_pair)
+    assert verdict.passed
+    assert verdict.advice == ("a-long-text",)
 
 
 def test_cannot_compare_is_equal_only_to_itself():

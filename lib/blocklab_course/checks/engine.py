@@ -107,7 +107,7 @@ def _verdict(exercise: Exercise, candidate: object, limit: TimeLimit, output: Ca
             return _explain_failure(attempt, comparisons)
         if exercise.with_all_ranks and (failed := _explain_ranks(attempt, exercise.with_all_ranks)) is not None:
             return failed
-        return _accept(exercise, comparisons, attempt.detect_loop())
+        return _accept(attempt, comparisons)
     except Interrupted:
         seconds = {"seconds": patience - limit.remaining}
         return _reject(exercise, CannotCompare("stopped" if limit.stopped else "interrupted", seconds))
@@ -161,7 +161,8 @@ def _reject(exercise: Exercise, mismatch: CannotCompare) -> Verdict:
     return Verdict(exercise, False, mismatch.id, messages=(message,), failures=failures)
 
 
-def _accept(exercise: Exercise, comparisons: list[Comparison], steps: tuple[int, int] | None) -> Verdict:
+def _accept(attempt: Attempt, comparisons: list[Comparison]) -> Verdict:
+    exercise = attempt.exercise
     reset_failures(exercise.name)
     weak = [c for c in comparisons if c.weak]
     messages = [_success_message(exercise, comparisons, len(comparisons) - len(weak))]
@@ -171,7 +172,8 @@ def _accept(exercise: Exercise, comparisons: list[Comparison], steps: tuple[int,
     if len(comparisons) < len(exercise.all_cases):
         messages.append(LEFT_OUT.format(count=len(exercise.all_cases) - len(comparisons)))
     advice = {c.case.name: str(c.case.advice.text) for c in weak}
-    if steps:
+    endless = any(isinstance(c.got.error, TookTooLong) for c in weak)  # then the advice is about the loop already
+    if not endless and (steps := attempt.detect_loop()):
         advice["slow"] = SLOW.format(sizes=(SMALL, LARGE), steps=steps)
     messages += [ADVICE.format(advice=text) for text in advice.values()]
     shown = weak[0] if weak else None

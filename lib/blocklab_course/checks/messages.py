@@ -140,10 +140,10 @@ MESSAGES = {
 }
 
 SLOW = Text(
-    en="You loop over the numbers in Python: {steps[0]} steps at size {sizes[0]}, {steps[1]} at size {sizes[1]}. One "
-    "torch call on the whole tensor does the same, much faster.",
-    zh="你用 Python 循环逐个处理：规模为 {sizes[0]} 时要走 {steps[0]} 步，规模为 {sizes[1]} 时要走 {steps[1]} 步。"
-    "对整个张量只调用一次 torch，结果相同，而且快得多。",
+    en="Your function loops in Python: {steps[0]} steps at size {sizes[0]}, {steps[1]} at size {sizes[1]}. Operations "
+    "on whole tensors do the same without a loop, and are much faster on large inputs.",
+    zh="你的函数用了 Python 循环：规模为 {sizes[0]} 时要走 {steps[0]} 步，规模为 {sizes[1]} 时要走 {steps[1]} 步。"
+    "改用对整个张量的运算，不用循环也能得到同样的结果，输入大时快得多。",
 )
 
 RIGHT = Text(
