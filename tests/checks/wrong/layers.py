@@ -87,6 +87,90 @@ class NoMaskForOneText(Layer):
         return super().forward(src, src_mask if len(src) > 1 else None)
 
 
+class Halves(Layer):
+    """A layer in post-norm, with names for what its halves call."""
+
+    def attend(self, x, mask):
+        return self.self_attn(x, x, x, attn_mask=mask, need_weights=False)[0]
+
+    def hidden(self, x):
+        return F.relu(self.linear1(x))
+
+    def feed(self, x):
+        return self.linear2(self.hidden(x))
+
+
+def halves(forward, **arguments):
+    """A learner's layer with this forward, a function of itself, src and the mask."""
+    layer = type("OwnLayer", (Halves,), {"forward": lambda self, src, src_mask=None: forward(self, src, src_mask)})
+    return layer(**arguments)
+
+
+def of_halves(first, second=lambda s, h: s.norm2(h + s.feed(h))):
+    return halves(lambda s, x, m: second(s, first(s, x, m)))
+
+
+def before_and_after(s, x, mask):
+    return s.norm1(x + s.attend(s.norm1(x), mask))
+
+
+def transposed(mask):
+    return None if mask is None else mask.T
+
+
+def right_only_in_pre_norm(s, x, mask):
+    if s.norm_first:
+        x = x + s.attend(s.norm1(x), mask)
+        return x + s.feed(s.norm2(x))
+    x = x + s.norm1(s.attend(x, mask))
+    return x + s.norm2(s.feed(x))
+
+
+OWN_LAYERS = {
+    "no residual around attention": (of_halves(lambda s, x, m: s.norm1(s.attend(x, m))), "first-residual-missing"),
+    "no norm1": (of_halves(lambda s, x, m: x + s.attend(x, m)), "norm1-missing"),
+    "no norm2": (of_halves(lambda s, x, m: s.norm1(x + s.attend(x, m)), lambda s, h: h + s.feed(h)), "norm2-missing"),
+    "feed-forward first": (
+        of_halves(lambda s, x, m: s.norm1((h := s.norm2(x + s.feed(x))) + s.attend(h, m)), lambda s, h: h),
+        "halves-swapped",
+    ),
+    "norms on what the sub-layers give": (
+        of_halves(lambda s, x, m: x + s.norm1(s.attend(x, m)), lambda s, h: h + s.norm2(s.feed(h))),
+        "normalized-before-adding",
+    ),
+    "norms on what the sub-layers give, in post-norm": (
+        halves(right_only_in_pre_norm, norm_first=True),
+        "normalized-before-adding",
+    ),
+    "norms before and after": (
+        of_halves(before_and_after, lambda s, h: s.norm2(h + s.feed(s.norm2(h)))),
+        "read-normalized-too",
+    ),
+    "norm1 before and after": (of_halves(before_and_after), "attention-reads-normalized-too"),
+    "norm1 where the network reads": (
+        of_halves(lambda s, x, m: x + s.attend(x, m), lambda s, h: s.norm2(h + s.feed(s.norm1(h)))),
+        "plain-sum-carried",
+    ),
+    "SiLU": (
+        of_halves(
+            lambda s, x, m: s.norm1(x + s.attend(x, m)), lambda s, h: s.norm2(h + s.linear2(F.silu(s.linear1(h))))
+        ),
+        "silu-for-relu",
+    ),
+    "ReLU behind both": (
+        of_halves(lambda s, x, m: s.norm1(x + s.attend(x, m)), lambda s, h: s.norm2(h + s.feed(h).relu())),
+        "relu-twice",
+    ),
+    "mask transposed": (of_halves(lambda s, x, m: s.norm1(x + s.attend(x, transposed(m)))), "mask-transposed"),
+    "mask for padding": (
+        of_halves(lambda s, x, m: s.norm1(x + s.self_attn(x, x, x, key_padding_mask=m)[0])),
+        "mask-as-padding",
+    ),
+    "the weights": (of_halves(lambda s, x, m: s.norm1(x + s.self_attn(x, x, x, attn_mask=m)[1])), "weights-for-output"),
+    "the pair": (of_halves(lambda s, x, m: s.norm1(x + s.self_attn(x, x, x, attn_mask=m))), "output-with-weights"),
+}
+
+
 class OneNorm(Layer):
     def __init__(self):
         super().__init__()
@@ -352,6 +436,7 @@ WRONG = {
             Layer(attention=functools.partial(OwnAttention, scale=2**-0.5), masked_by=lambda mask: ~mask),
             {"scale-of-heads"},
         ),
+        **{name: (layer, {mistake}) for name, (layer, mistake) in OWN_LAYERS.items()},
         "one norm for both": (OneNorm(), {"shared-parameters"}),
         "two results": (Layer(finish=lambda y, src: (y, src)), {"wrong-type"}),
         "a list": (Layer(finish=lambda y, src: [y]), {"wrong-type"}),

@@ -12,7 +12,7 @@ from torch.func import functional_call
 from blocklab import transformer
 from blocklab_course.checks.case import Case, waves
 from blocklab_course.checks.exercise import Exercise
-from blocklab_course.checks.mistake import with_section, wrong
+from blocklab_course.checks.mistake import AnyError, exclusive, with_section, wrong
 from blocklab_course.checks.modules import UnsupportedModule, copy_module, load_weights
 from blocklab_course.checks.outcome import CannotCompare, Unsupported, is_close, to_plain
 from blocklab_course.checks.timeout import Interrupted
@@ -23,6 +23,9 @@ from .norm_order import (
     CHAIN_MISTAKES,
     NORMS_MISTAKES,
     PANEL,
+    POST_NORM_MISTAKES,
+    SUBLAYERS_MISTAKES,
+    Half,
     as_it_is,
     attention_first,
     norm_inside,
@@ -30,6 +33,8 @@ from .norm_order import (
     nothing_carried,
     one_after_the_other,
     post_norm,
+    without_norm1,
+    without_norm2,
 )
 
 SAME = 1e-5  # the tolerance up to which two results are one
@@ -356,6 +361,53 @@ def only_queries_normalized(src: Tensor, norm_first: bool = False, src_mask: Ten
     return recipe(src, norm_first, src_mask, attend=partial(attend, roles=roles))
 
 
+def average_weights(x: Tensor, mask: Tensor | None, weights: dict[str, Tensor]) -> Tensor:
+    """The second result of nn.MultiheadAttention."""
+    projected = F.linear(x, weights["self_attn.in_proj_weight"], weights["self_attn.in_proj_bias"])
+    query, key, _value = (into_heads(part) for part in query_key_value(projected))
+    return blocked(one_over_root_of_width(query) * query @ key.mT, mask).softmax(-1).mean(-3)
+
+
+def as_padding(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """The mask handed over as `key_padding_mask`, where torch wants a row for each sentence."""
+    if mask is None:
+        return scores
+    if len(scores) != len(mask):
+        raise AnyError
+    return blocked(scores, mask[:, None, None])
+
+
+# These combine with no other mistake: they are rarer, and each step to try costs time.
+RARER_IN_ATTENTION = (
+    wrong("query-and-value-swapped", attend=partial(attend, roles=lambda y: y.chunk(3, -1)[::-1])).hint(
+        en="Query and value are swapped. In `in_proj_weight` the rows of the query come first, then key, then value.",
+        zh="查询和值弄反了。在 `in_proj_weight` 里，各行依次属于查询、键和值。",
+    ),
+    wrong(
+        "mask-transposed",
+        attend=partial(attend, block=lambda scores, mask: blocked(scores, None if mask is None else mask.mT)),
+    ).hint(
+        en="The mask is transposed. Its rows are the queries, its columns the keys, like the scores.",
+        zh="掩码转置了。它的行是查询，列是键，与得分一致。",
+    ),
+    wrong("mask-as-padding", attend=partial(attend, block=as_padding)).hint(
+        en="You hand `src_mask` on as `key_padding_mask`, which has a row for each sentence. Its rows are the "
+        "queries: it goes in as `attn_mask`.",
+        zh="你把 `src_mask` 当作 `key_padding_mask` 传了进去，而那里每一行对应一个句子。"
+        "`src_mask` 的每一行对应一个查询，应当作为 `attn_mask` 传入。",
+    ),
+    wrong("weights-for-output", attend=average_weights).hint(
+        en="You take the weights of attention for its output. `nn.MultiheadAttention` returns both, the output first.",
+        zh="你把注意力的权重当成了输出。`nn.MultiheadAttention` 两样都返回，输出在前。",
+    ),
+    wrong("output-with-weights", attend=lambda x, mask, weights: (attend(x, mask, weights), None)).hint(
+        en="`nn.MultiheadAttention` returns a pair, the output and the weights, and you add the pair. Take the output "
+        "alone.",
+        zh="`nn.MultiheadAttention` 返回的是一对结果，即输出和权重，而你把这一对直接拿去相加了。请只取输出。",
+    ),
+)
+
+
 def two_results(*_arguments: object) -> Tensor:
     raise TwoCallsDiffer(str(DIFFER))
 
@@ -401,6 +453,76 @@ LAYER_MISTAKES = (
     ),
 )
 
+RARER_IN_THE_LAYER = (
+    wrong("norm1-missing", parts=without_norm1).hint(
+        en="`norm1` is never called. It belongs to the half with attention, `norm2` to the other.",
+        zh="`norm1` 一次也没有调用。它属于注意力那一半，`norm2` 属于另一半。",
+    ),
+    wrong("norm2-missing", parts=without_norm2).hint(
+        en="`norm2` is never called. It belongs to the half with the feed-forward network, `norm1` to the other.",
+        zh="`norm2` 一次也没有调用。它属于前馈网络那一半，`norm1` 属于另一半。",
+    ),
+    wrong("silu-for-relu", activation=F.silu).hint(
+        en="Between the linear layers stands SiLU. Unless `activation` says so, it is ReLU, as in 2017.",
+        zh="两个线性层之间用的是 SiLU。除非 `activation` 另有指定，这里应当是 ReLU，与 2017 年的论文一致。",
+    ),
+    wrong("relu-twice", end=F.relu).hint(
+        en="ReLU stands after the second linear layer, too, so the network gives no negative number. It belongs "
+        "between the two.",
+        zh="第二个线性层之后又用了一次 ReLU，于是前馈网络的输出没有负数。它只应用在两个线性层之间。",
+    ),
+)
+
+
+def read_normalized_too(half: Half) -> Half:
+    sublayer, norm = half
+    return lambda x: sublayer(norm(x)), norm
+
+
+def plain_sum_carried(one: Half, two: Half) -> tuple[Half, Half]:
+    """The first norm stands where only the feed-forward network reads."""
+    return (one[0], as_it_is), (lambda h: two[0](one[1](h)), two[1])
+
+
+def in_post_norm(**steps: Callable) -> Callable:
+    """A layer that makes these mistakes in post-norm. In pre-norm it is right."""
+
+    def layer(src: Tensor, norm_first: bool = False, src_mask: Tensor | None = None) -> Tensor:
+        return recipe(src, norm_first, src_mask, **({} if norm_first else steps))
+
+    return layer
+
+
+SAME_PLACES_AS_IN_POST_NORM_LAYER = tuple(
+    row.spelled(in_post_norm(around=lambda norm_first, around=row.replaces["around"]: around))
+    for row in POST_NORM_MISTAKES
+    if row.id in ("normalized-before-adding", "only-the-residual-normalized", "residual-normalized")
+)
+POST_NORM_PLACES = (
+    *SAME_PLACES_AS_IN_POST_NORM_LAYER,
+    wrong(
+        "read-normalized-too",
+        in_post_norm(parts=lambda one, two: (read_normalized_too(one), read_normalized_too(two))),
+    ).hint(
+        en="The sums are normalized, which is right in post-norm, but the sub-layers read a normalized input as well. "
+        "In post-norm they read it as it is.",
+        zh="你归一化了相加的结果，在后置归一化（post-norm）里这是对的；但你又归一化了子层的输入。"
+        "后置归一化的子层直接读输入。",
+    ),
+    wrong("attention-reads-normalized-too", in_post_norm(parts=lambda one, two: (read_normalized_too(one), two))).hint(
+        en="The sums are normalized, which is right in post-norm, but attention reads a normalized `src` as well. In "
+        "post-norm it reads `src` itself.",
+        zh="你归一化了相加的结果，在后置归一化（post-norm）里这是对的；但你又归一化了注意力的输入。"
+        "后置归一化的注意力直接读 `src`。",
+    ),
+    wrong("plain-sum-carried", in_post_norm(parts=plain_sum_carried)).hint(
+        en="In post-norm your `norm1` normalizes only what the feed-forward network reads; the second residual "
+        "connection carries the plain sum. All that follows should get the normalized one.",
+        zh="在后置归一化（post-norm）里，你的 `norm1` 只归一化了前馈网络的输入，"
+        "第二个残差连接传递的还是没有归一化的和。后面用的都应当是归一化之后的。",
+    ),
+)
+
 
 def almost_flat(place: int) -> Tensor:
     """Tokens that are nearly flat where they meet the norm, so that its ε counts.
@@ -424,6 +546,8 @@ EASILY_MADE_HERE = (
     "second-residual-from-the-start",
     "side-by-side",
 )
+
+RARER_HERE = "sublayers-swapped", "halves-swapped", "attention-missing", "first-residual-missing", "third-residual"
 
 ENCODER_LAYER = Exercise(
     name="encoder_layer",
@@ -459,6 +583,12 @@ ENCODER_LAYER = Exercise(
         *LAYER_MISTAKES,
         *ATTENTION_MISTAKES,
         *with_section(BY_HAND, *(row for row in (*NORMS_MISTAKES, *CHAIN_MISTAKES) if row.id in EASILY_MADE_HERE)),
+        *exclusive(recipe, *RARER_IN_ATTENTION, *RARER_IN_THE_LAYER),
+        *POST_NORM_PLACES,
+        *with_section(
+            BY_HAND,
+            *exclusive(recipe, *(row for row in (*SUBLAYERS_MISTAKES, *CHAIN_MISTAKES) if row.id in RARER_HERE)),
+        ),
     ),
     exempt={"axis 2 of size 1": "the layer has eight features", "empty": "nobody reads a batch of no sentence"},
     section=Text(en="Going further: post-norm, and a whole layer", zh="选读：后置归一化，以及完整的一层"),
