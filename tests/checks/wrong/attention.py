@@ -23,6 +23,24 @@ def mask_only_if_square(query, key, value, mask=None):
     return attention(query, key, value, mask if query.shape[-2] == key.shape[-2] else None)
 
 
+def causal_besides(attention):
+    def attempt(query, key, value, mask=None):
+        causal = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool).tril()
+        return attention(query, key, value, causal if mask is None else mask & causal)
+
+    return attempt
+
+
+def returning(made_of, fill=-math.inf):
+    """Return an attempt that returns something else of the masked scores and the values."""
+
+    def attempt(query, key, value, mask=None):
+        scores = query @ key.mT / math.sqrt(query.shape[-1])
+        return made_of(scores if mask is None else scores.masked_fill(~mask, fill), value)
+
+    return attempt
+
+
 def one_maximum(query, key, value, mask=None):
     scores = query @ key.mT / math.sqrt(query.shape[-1])
     if mask is not None:
@@ -96,9 +114,22 @@ WRONG = {
         },
         "a window of 16": (lambda length: causal_mask(length).triu(-15), {None}),
         "a window of 1024": (lambda length: causal_mask(length).triu(-1023), {None}),
+        "for batch and heads": (lambda length: causal_mask(length)[None, None], {"more-axes"}),
         "positions in uint8": (lambda length: (p := torch.arange(length) % 256)[:, None] >= p, {None}),
     },
     "attention": {
+        "causal besides the mask": (causal_besides(F.scaled_dot_product_attention), {"always-causal"}),
+        "causal besides the mask, by hand": (causal_besides(attention), {"always-causal"}),
+        "exponentials": (returning(lambda scores, value: scores.exp() @ value), {"exponentials-not-divided"}),
+        "logarithms, hidden by -1e9": (
+            returning(lambda scores, value: scores.log_softmax(-1) @ value, fill=-1e9),
+            {"logarithm-of-softmax"},
+        ),
+        "the weights": (returning(lambda scores, value: scores.softmax(-1)), {"weights-returned"}),
+        "output and weights": (
+            returning(lambda scores, value: ((w := scores.softmax(-1)) @ value, w)),
+            {"weights-returned-too"},
+        ),
         "a mask only if square": (mask_only_if_square, {None}),
         "a mask for a batch": (masked_by(lambda mask, q, k: mask.any(0) if mask.dim() > 2 else mask), {None}),
         "the mask's last row": (

@@ -78,6 +78,11 @@ def counts_forgotten(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
     return count, mean, m2_a + m2_b + (mean_a - mean).square() + (mean_b - mean).square()
 
 
+def absolute_distance(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+    count, mean, _m2 = merged(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
+    return count, mean, m2_a + m2_b + (mean_b - mean_a).abs() * (count_a * count_b / count)
+
+
 def squares_forgotten(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
     count, mean, _ = merged(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
     return count, mean, m2_a + m2_b + count_a * (mean_a - mean) + count_b * (mean_b - mean)
@@ -86,6 +91,7 @@ def squares_forgotten(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
 WRONG = {
     "merge_statistics": {
         "from mean to mean": (from_mean_to_mean, {"between-with-the-common-count"}),
+        "absolute distance": (absolute_distance, {"absolute-distance"}),
         "counts forgotten": (counts_forgotten, {"between-once-for-each-part"}),
         "squares forgotten": (squares_forgotten, {"between-missing"}),
         **{f"{name} taken for empty, first": guarded(never, looks) for name, looks in LOOKS_EMPTY.items()},
@@ -99,6 +105,7 @@ WRONG = {
     },
     "ema_update": {
         "rest on both": (lambda a, v, m: (1 - m) * (a + v), {"rest-on-both"}),
+        "divided": (lambda a, v, m: a + (v - a) / m, {"divided-by-momentum"}),
         "start replaced": start_replaced,
         "momentum or a tenth": lambda a, v, m: (1 - (m or 0.1)) * a + (m or 0.1) * v,
         "small steps only": lambda a, v, m: a + m * (v - a).clamp(-10, 10),

@@ -178,6 +178,8 @@ WRONG = {
         "the whole width": (lambda n, h, g, d, size: 2 * n * h * d * size, {"query-heads"}),
         "in MiB": lambda n, h, g, d, size: 2 * n * g * d * size / 2**20,
         "width over heads": (lambda n, h, g, d, size: 2 * n * g * (d // h) * size, {"width-divided"}),
+        "all over heads": (lambda n, h, g, d, size: 2 * n * g * d // h * size, {"width-divided"}),
+        "all over heads, truly": (lambda n, h, g, d, size: 2 * n * g * d / h * size, {"width-divided"}),
         "q, k and v of one product": (lambda n, h, g, d, size: n * (h + 2 * g) * d * size, {"queries-kept-too"}),
         "a true division": (lambda n, h, g, d, size: 2 * n * h / g * d * size, {"group-size-with-a-fraction"}),
         "at most 100000": (lambda n, h, g, d, size: min(2 * n * g * d * size, 100000), {None}),

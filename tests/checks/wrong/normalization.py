@@ -2,6 +2,7 @@ import math
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from blocklab.moving_average import ema_update
 from blocklab.normalization import standardize
@@ -85,6 +86,22 @@ def batch_norm_of_at_most(rank):
         return one(x) if x.dim() <= rank else torch.stack([one(part) for part in x.unbind(2)], 2)
 
     return attempt
+
+
+class SwappedInModule(nn.BatchNorm1d):
+    def forward(self, x):
+        y = F.batch_norm(
+            x, self.running_mean, self.running_var, None, None, self.training, self.momentum, self.eps
+        ).movedim(1, -1)
+        return (y * self.bias + self.weight).movedim(-1, 1)
+
+
+class RunningVarianceStays(nn.BatchNorm1d):
+    def forward(self, x):
+        variance = self.running_var.clone() if self.training else self.running_var
+        return F.batch_norm(
+            x, self.running_mean, variance, self.weight, self.bias, self.training, self.momentum, self.eps
+        )
 
 
 def batch_in_eval(more_than):
@@ -313,6 +330,7 @@ WRONG = {
         "both always, behind": (layer_norm(affine=lambda y, weight, bias: y * weight + bias), {"times-none"}),
         "bias always": (layer_norm(affine=bias_always), {"plus-none"}),
         "bias where a weight is": (layer_norm(affine=bias_where_a_weight_is), {"bias-with-weight-only"}),
+        "bias inside the condition": (layer_norm(affine=bias_needs_weight), {"bias-with-weight-only"}),
         "sizes as axes": (layer_norm(axes=lambda _x, shape: shape), {"sizes-as-axes"}),
         "another default": (layer_norm(default=1e-12), {"eps-default-too-small"}),
         "axis 1": (layer_norm(axes=one_axis(1)), {"over-axis-one"}),
@@ -339,6 +357,11 @@ WRONG = {
         "never the first axis": lambda x, shape: standardize(x, all_axes_but_the_first(x, shape)),
         "clamped": lambda x, shape: F.layer_norm(x, shape).clamp(-4, 4),
         "no gradient": (lambda x, shape: F.layer_norm(x.detach(), shape), {"not-differentiable"}),
+        "all but the batch, by torch": (lambda x, shape: F.layer_norm(x, x.shape[1:]), {"every-axis-but-the-batch"}),
+        "sizes as axes, by hand": (
+            lambda x, axes: (x - x.mean(axes, True)) * (x.var(axes, correction=0, keepdim=True) + 1e-5).rsqrt(),
+            {"sizes-as-axes"},
+        ),
     },
     "batch_norm_by_axes": {
         "without eps": divided_by_deviation,
@@ -409,6 +432,8 @@ WRONG = {
     "batch_norm": {name: batch_norm(affine) for name, affine in AFFINE.items()}
     | {
         "pictures at most": batch_norm_of_at_most(4),
+        "weight and bias swapped in a Module": (SwappedInModule(3), {"weight-and-bias-swapped"}),
+        "a Module without running variance": (RunningVarianceStays(3), {"variance-never-updated"}),
         "the batch in eval, of more than eight": batch_in_eval(8),
         "pictures only": (batch_norm_over((0, 2, 3), lerp), {"pictures-only"}),
         "pictures only, updated as in the lesson": (

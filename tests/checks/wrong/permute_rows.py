@@ -28,6 +28,11 @@ WRONG = {
     "permute_rows": {
         "the other view": (other_view, {"other-way-round"}),
         "all rows at once": (lambda w, h: torch.cat([w[0::2], w[1::2]]), {"across-heads"}),
+        "the columns of each head": (
+            lambda w, h: torch.cat([torch.cat([b[:, ::2], b[:, 1::2]], 1) for b in w.chunk(h, 1)], 1),
+            {"columns-permuted"},
+        ),
+        "the transposed weight": (lambda w, h: right(w.T, h).T, {"columns-permuted"}),
         "left alone": (lambda w, h: w, {"not-permuted"}),
         "heads in the place of members": (heads_and_members, {"heads-and-members-exchanged"}),
         "eight rows of all": (lambda w, h: w[[0, 2, 4, 6, 1, 3, 5, 7], :], {"order-of-eight-rows"}),

@@ -1,3 +1,5 @@
+import functools
+
 import torch.nn.functional as F
 from torch import nn
 
@@ -27,6 +29,7 @@ WRONG = {
             lambda x, w1, w2, w3: F.silu(x.mm(w1.T)).mul(x.mm(w3.T)).mm(w2.T),
             {"product-of-two-axes-only"},
         ),
+        "GELU by the tanh": (with_gate(functools.partial(F.gelu, approximate="tanh")), {"geglu-for-swiglu"}),
         "clipped": (with_gate(lambda gate: gate * gate.clamp(-6, 6).sigmoid()), {None}),
         "a clipped Module": (Clipped(), {None}),
         "gate up to 7": (with_gate(lambda gate: F.silu(gate.clamp(max=7))), {None}),

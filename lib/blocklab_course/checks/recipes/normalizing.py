@@ -93,6 +93,13 @@ EPS_MISTAKES = (
     wrong("eps-twice", small=lambda eps: 2 * eps).hint(
         en="The place of ε is right, but it is added twice.", zh="ε 的位置是对的，但你加了两次。"
     ),
+    wrong(
+        "eps-under-and-outside-root", divide=lambda centred, spread, eps: centred / ((spread + eps).sqrt() + eps)
+    ).hint(
+        en="ε is added twice: under the root, where it belongs, and once more to the root itself.",
+        zh="ε 加了两次：一次加在根号里面，这是对的；一次又加在根号外面，是多余的。",
+        shown_on="tiny",
+    ),
     wrong("eps-as-floor", divide=lambda centred, spread, eps: centred / spread.clamp(min=eps).sqrt()).hint(
         en="You use ε as the least number allowed under the root. It is always added, to large numbers too.",
         zh="你把 ε 当成了根号内的下限，数小于它时才用到。应当总是加上 ε，根号内的数很大时也一样。",
@@ -248,6 +255,18 @@ WEIGHT_AND_BIAS_AS_CONDITIONS = wrong(
     zh="`if weight:` 和 `if bias:` 问的是整个张量是真是假，这没有答案。两处都请写 `is not None`。",
 )
 
+
+def swapped_in_module(y: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    """A Module has both always: of ones and zeros, where the input has None."""
+    return y * (0 if bias is None else bias) + (1 if weight is None else weight)
+
+
+WEIGHT_AND_BIAS_SWAPPED = wrong(
+    "weight-and-bias-swapped", rescale=lambda y, weight, bias: rescale(y, bias, weight)
+).hint(
+    en="You multiply by `bias` and add `weight`. It is the other way round.",
+    zh="你乘了 `bias`，加了 `weight`，正好反了。",
+)
 BIAS_MISTAKES = (
     wrong("bias-ignored", rescale=lambda y, weight, bias: rescale(y, weight, None)).hint(
         en="The shift `bias` (β) has no effect. Add it at the end.", zh="平移参数 `bias`（β）没有起作用。最后要加上它。"
@@ -258,10 +277,8 @@ BIAS_MISTAKES = (
         en="You add the bias first and then multiply, so the bias is scaled too. Multiply, then add.",
         zh="你先加平移参数，再乘缩放参数，于是平移参数也跟着缩放了。应当先乘，后加。",
     ),
-    wrong("weight-and-bias-swapped", rescale=lambda y, weight, bias: rescale(y, bias, weight)).hint(
-        en="You multiply by `bias` and add `weight`. It is the other way round.",
-        zh="你乘了 `bias`，加了 `weight`，正好反了。",
-    ),
+    WEIGHT_AND_BIAS_SWAPPED,
+    WEIGHT_AND_BIAS_SWAPPED.spelled({"rescale": swapped_in_module}),
 )
 
 BOTH_IGNORED = wrong("weight-and-bias-ignored", rescale=lambda y, weight, bias: y).hint(
@@ -277,8 +294,8 @@ SHARED_MISTAKES = (*EPS_MISTAKES, *SPREAD_MISTAKES, *CENTRE_MISTAKES, DETACHED, 
 
 def select(mistakes: Iterable[Mistake], *names: str) -> tuple[Mistake, ...]:
     """Return the mistakes with these ids: a recipe with many steps of its own takes only the commonest."""
-    by_name = {mistake.id: mistake for mistake in mistakes}
-    return tuple(by_name[name] for name in names)
+    mistakes = tuple(mistakes)
+    return tuple(mistake for name in names for mistake in mistakes if mistake.id == name)
 
 
 def along_channels(vector: Tensor | None, x: Tensor) -> Tensor | None:

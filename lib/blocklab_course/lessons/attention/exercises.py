@@ -74,11 +74,13 @@ KIND_MISTAKES = (
     ),
 )
 
+MORE_AXES = wrong("more-axes", kind=lambda allowed: allowed[None]).hint(
+    en="Your mask has more than two axes. It is `(length, length)` and broadcasts over batch and heads.",
+    zh="你的掩码不止两个轴。它的形状应是 `(length, length)`，会沿批量轴和头的轴自动广播。",
+)
 AXES_MISTAKES = (
-    wrong("more-axes", kind=lambda allowed: allowed[None]).hint(
-        en="Your mask has an axis too many. It is `(length, length)` and broadcasts over batch and heads.",
-        zh="你的掩码多了一个轴。它的形状应是 `(length, length)`，会沿批量轴和头的轴自动广播。",
-    ),
+    MORE_AXES,
+    MORE_AXES.spelled({"kind": lambda allowed: allowed[None, None]}),
 )
 
 CAUSAL_MASK = Exercise(
@@ -328,6 +330,10 @@ SCALE_MISTAKES = (
     ),
 )
 
+LOGARITHM_OF_SOFTMAX = wrong("logarithm-of-softmax", normalize=lambda scores: scores.log_softmax(-1)).hint(
+    en="You weight with the logarithm of the softmax, all of it negative. Use the softmax itself.",
+    zh="你用 softmax 的对数作权重，权重全是负数。请直接用 softmax。",
+)
 SOFTMAX_MISTAKES = (
     wrong("softmax-over-queries", normalize=lambda scores: scores.softmax(-2)).hint(
         en="Your softmax runs over the queries. Each query shares out its own attention over the keys, the last axis.",
@@ -349,9 +355,12 @@ SOFTMAX_MISTAKES = (
         en="The scores are used as weights directly. Through the softmax they become positive and sum to 1.",
         zh="你直接把得分当成了权重。经过 softmax，它们才会都是正数，且和为 1。",
     ),
-    wrong("logarithm-of-softmax", normalize=lambda scores: scores.log_softmax(-1)).hint(
-        en="You weight with the logarithm of the softmax, all of it negative. Use the softmax itself.",
-        zh="你用 softmax 的对数作权重，权重全是负数。请直接用 softmax。",
+    LOGARITHM_OF_SOFTMAX,
+    LOGARITHM_OF_SOFTMAX.spelled(partial(recipe, hide=filled_with(-1e9), **LOGARITHM_OF_SOFTMAX.replaces)),
+    wrong("exponentials-not-divided", partial(recipe, normalize=torch.exp)).hint(
+        en="Your weights are the exponentials of the scores, and they do not sum to 1. Divide each by the sum over the "
+        "keys: that is the softmax.",
+        zh="你的权重是得分的指数，加起来不等于 1。还要除以沿键的轴求得的和，这才是 softmax。",
     ),
     wrong("one-maximum-for-all", normalize=one_maximum_for_all).hint(
         en="You subtract one maximum from the scores of all queries. Where a query has only far smaller scores, all "
@@ -366,6 +375,24 @@ SOFTMAX_MISTAKES = (
     ),
 )
 
+
+def causal(scores: Tensor, _mask: Tensor | None) -> Tensor:
+    return hidden(scores, torch.ones_like(scores, dtype=torch.bool).tril())
+
+
+def masked_and_causal(scores: Tensor, mask: Tensor | None) -> Tensor:
+    return causal(hidden(scores, mask), mask)
+
+
+def zero_where_nothing_is_seen(weights: Tensor, _mask: Tensor | None, _query: Tensor) -> Tensor:
+    """Torch's attention gives 0 where the softmax by hand gives NaN."""
+    return weights.nan_to_num(0.0)
+
+
+ALWAYS_CAUSAL = wrong("always-causal", hide=causal).hint(
+    en="You always apply a causal mask of your own. Use only the one that is given, and none if it is `None`.",
+    zh="你总是用自己的因果掩码。请只使用传入的掩码；如果是 `None`，就不要屏蔽。",
+)
 SEEING_MISTAKES = (
     wrong("mask-ignored", hide=all_seen).hint(
         en="The mask has no effect: every query sees every key.", zh="掩码没有起作用：每个查询都能看到所有的键。"
@@ -374,12 +401,9 @@ SEEING_MISTAKES = (
         en="You use the mask turned over. Its rows are the queries, its columns the keys, like the scores.",
         zh="你把掩码转置了。它的行是查询，列是键，与得分一致。",
     ),
-    wrong(
-        "always-causal", hide=lambda scores, mask: hidden(scores, torch.ones_like(scores, dtype=torch.bool).tril())
-    ).hint(
-        en="You always apply a causal mask of your own. Use the one that is given, and none if it is `None`.",
-        zh="你总是用自己的因果掩码。请使用传入的掩码；如果是 `None`，就不要屏蔽。",
-    ),
+    ALWAYS_CAUSAL,
+    ALWAYS_CAUSAL.spelled(partial(recipe, hide=masked_and_causal)),
+    ALWAYS_CAUSAL.spelled(partial(recipe, hide=masked_and_causal, after=zero_where_nothing_is_seen)),
 )
 
 POLARITY_MISTAKES = (
@@ -476,6 +500,18 @@ ROLE_MISTAKES = (
         "there.",
         zh="你让查询与值做了点积。键用来比对，值才是要取出的内容。",
         shown_on="batch",
+    ),
+)
+
+RETURN_MISTAKES = (
+    wrong("weights-returned", partial(recipe, mix=lambda weights, key, value: weights)).hint(
+        en="You return the weights. They only say how much each value counts: what is returned is the mixed values.",
+        zh="你返回的是权重。权重只表示每个值占多少，要返回的是按权重混合之后的值。",
+        shown_on="batch",
+    ),
+    wrong("weights-returned-too", partial(recipe, mix=lambda weights, key, value: (weights @ value, weights))).hint(
+        en="You return two results, the output and the weights. Return the output alone.",
+        zh="你返回了两个结果：输出和权重。只返回输出就行。",
     ),
 )
 
@@ -650,6 +686,7 @@ ATTENTION = Exercise(
         *with_section(POLARITIES, *POLARITY_MISTAKES, hint_line=HIDING),
         *with_section(POKING, *SEEING_MISTAKES, hint_line=HIDING),
         *ROLE_MISTAKES,
+        *with_section(BY_HAND, *RETURN_MISTAKES, hint_line="y = weights @ value"),
     ),
     scaled_inputs=lambda n: three((n,), n, n, 4, 3),
     section=BY_HAND,

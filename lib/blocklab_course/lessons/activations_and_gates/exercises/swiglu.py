@@ -139,16 +139,18 @@ PROJECTION_MISTAKES = (
     ),
 )
 
+GEGLU = wrong("geglu-for-swiglu", opened=F.gelu).hint(
+    en="Your gate goes through GELU: that is GEGLU, which some models use. SwiGLU has SiLU.",
+    zh="你的门经过的是 GELU：那是 GEGLU，有些模型用它。SwiGLU 用的是 SiLU。",
+)
 GATE_MISTAKES = (
     wrong("glu-for-swiglu", opened=torch.sigmoid).hint(
         en="Your gate goes through the sigmoid: that is the original GLU. In SwiGLU it goes through SiLU, which is the "
         "gate times its sigmoid.",
         zh="你的门经过的是 sigmoid：那是最初的 GLU。在 SwiGLU 里，门经过的是 SiLU，也就是门乘以它自己的 sigmoid。",
     ),
-    wrong("geglu-for-swiglu", opened=F.gelu).hint(
-        en="Your gate goes through GELU: that is GEGLU, which some models use. SwiGLU has SiLU.",
-        zh="你的门经过的是 GELU：那是 GEGLU，有些模型用它。SwiGLU 用的是 SiLU。",
-    ),
+    GEGLU,
+    GEGLU.spelled(partial(recipe, opened=partial(F.gelu, approximate="tanh"))),
     wrong("reglu-for-swiglu", opened=F.relu).hint(
         en="Your gate goes through ReLU: that is ReGLU. SwiGLU has SiLU, which lets a little of a negative gate pass.",
         zh="你的门经过的是 ReLU：那是 ReGLU。SwiGLU 用的是 SiLU，门为负时还能通过一点点。",

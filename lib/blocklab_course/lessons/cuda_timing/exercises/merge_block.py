@@ -452,11 +452,13 @@ AXIS_MISTAKES = (
     ),
 )
 
+OUTPUT_FIRST = wrong("output-first", order=lambda m, l, o: (o, m, l)).hint(
+    en="Your output comes first. Wanted are maximum, sum, output, as they come in.",
+    zh="你把输出放在了最前面。应当是最大值、和、输出，与传入的次序一样。",
+)
 ORDER_MISTAKES = (
-    wrong("output-first", order=lambda m, l, o: (o, m, l)).hint(
-        en="Your output comes first. Wanted are maximum, sum, output, as they come in.",
-        zh="你把输出放在了最前面。应当是最大值、和、输出，与传入的次序一样。",
-    ),
+    OUTPUT_FIRST,
+    OUTPUT_FIRST.spelled({"order": lambda m, l, o: (o, l, m)}),
     wrong("maximum-last", order=lambda m, l, o: (l, o, m)).hint(
         en="Your maximum comes last. Wanted are maximum, sum, output, as they come in.",
         zh="你把最大值放在了最后。应当是最大值、和、输出，与传入的次序一样。",

@@ -249,6 +249,26 @@ NEVER_UPDATED = wrong("never-updated", write=into_a_local_name).hint(
     "可以用 `copy_`、`lerp_` 或 `[:] =`：写成局部变量 `running_mean = …`，不过是让这个名字指向一个新张量。",
 )
 
+
+def with_only_the_mean_moving(x: Tensor, running_mean: Tensor, running_var: Tensor, *others: object) -> Tensor:
+    return recipe(x, running_mean, running_var.clone(), *others)
+
+
+def with_only_the_variance_moving(x: Tensor, running_mean: Tensor, running_var: Tensor, *others: object) -> Tensor:
+    return recipe(x, running_mean.clone(), running_var, *others)
+
+
+HALF_UPDATED = (
+    wrong("variance-never-updated", with_only_the_mean_moving).hint(
+        en="After training `running_mean` has moved, but `running_var` is what it was. Write into both.",
+        zh="训练一步之后，`running_mean` 变了，`running_var` 却还是老样子。两个缓冲区都要写入。",
+    ),
+    wrong("mean-never-updated", with_only_the_variance_moving).hint(
+        en="After training `running_var` has moved, but `running_mean` is what it was. Write into both.",
+        zh="训练一步之后，`running_var` 变了，`running_mean` 却还是老样子。两个缓冲区都要写入。",
+    ),
+)
+
 STORED_MISTAKES = (
     wrong(
         "variances-swapped",
@@ -452,7 +472,7 @@ BATCH_NORM = Exercise(
             WHY_REMEMBER, *MODE_MISTAKES, hint_line="mean = x.mean(axes) if self.training else self.running_mean"
         ),
         *with_section(WHY_REMEMBER, *UPDATE_MISTAKES, hint_line=f"if self.training: {GOING_ON}"),
-        *with_section(WRITING, NEVER_UPDATED, hint_line=GOING_ON),
+        *with_section(WRITING, NEVER_UPDATED, *HALF_UPDATED, hint_line=GOING_ON),
         *with_section(TWO_VARIANCES, *STORED_MISTAKES, hint_line="unbiased = x.var(axes, correction=1)"),
         *with_section(TWO_READINGS, *MOMENTUM_MISTAKES, hint_line=GOING_ON),
         *with_section(PLAIN_AVERAGE, *START_MISTAKES, hint_line=GOING_ON),
@@ -471,6 +491,7 @@ BATCH_NORM = Exercise(
         *with_section(
             THE_LAYER,
             *select(SHARED_MISTAKES, "weight-ignored", "bias-ignored", "weight-and-bias-ignored"),
+            *exclusive(recipe, *select(SHARED_MISTAKES, "weight-and-bias-swapped")),
             hint_line="y = y * weight.view(shape) + bias.view(shape)",
         ),
     ),

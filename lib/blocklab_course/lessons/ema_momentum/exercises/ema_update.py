@@ -115,6 +115,11 @@ WHOLE_MISTAKES = (
         en="You return the old average as it was: the new value has no effect.",
         zh="你原样返回了旧平均值：新值没有起作用。",
     ),
+    wrong("divided-by-momentum", lambda average, value, momentum: average + (value - average) / momentum).hint(
+        en="You divide the difference by `momentum`, so the average overshoots the new value. It goes only a part of "
+        "the way: multiply.",
+        zh="你把差值除以了 `momentum`，于是平均值越过了新值。它只应走一部分的路：要用乘法。",
+    ),
 )
 
 EMA_UPDATE = Exercise(

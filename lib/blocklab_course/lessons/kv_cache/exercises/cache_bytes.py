@@ -91,6 +91,10 @@ HEAD_MISTAKES = (
     ),
 )
 
+WIDTH_DIVIDED = wrong("width-divided", divided).hint(
+    en="`head_dim` is the width of one head already. Do not divide it by the number of heads.",
+    zh="`head_dim` 已经是一个头的宽度，不要再除以头数。",
+)
 SIZE_MISTAKES = (
     wrong("layers-missing", deep=lambda layers: 1).hint(
         en="That is one layer. Each layer has keys and values of its own.",
@@ -100,9 +104,14 @@ SIZE_MISTAKES = (
         en="You count one number for a key. It is a vector of `head_dim` numbers.",
         zh="你给每个键只算了一个数。键是向量，有 `head_dim` 个数。",
     ),
-    wrong("width-divided", divided).hint(
-        en="`head_dim` is the width of one head already. Do not divide it by the number of heads.",
-        zh="`head_dim` 已经是一个头的宽度，不要再除以头数。",
+    WIDTH_DIVIDED,
+    *(
+        WIDTH_DIVIDED.spelled(function)
+        for function in (
+            lambda layers, heads, kv_heads, head_dim, each: 2 * layers * kv_heads * head_dim // heads * each,
+            lambda layers, heads, kv_heads, head_dim, each: 2 * layers * kv_heads * head_dim * each // heads,
+            lambda layers, heads, kv_heads, head_dim, each: 2 * layers * kv_heads * head_dim * each / heads,
+        )
     ),
     wrong("width-squared", wide=lambda head_dim: head_dim**2).hint(
         en="You square `head_dim`. A matrix has that size, but what is kept is a vector for each head.",

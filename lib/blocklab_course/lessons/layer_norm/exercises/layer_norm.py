@@ -69,7 +69,15 @@ THE_EXERCISE = Text(en="Exercise: LayerNorm", zh="练习：层归一化")
 BACKWARD = Text(en="Going further: backward by hand", zh="选读：手算反向传播")
 QUOTIENT = "y = centred / (variance + eps).sqrt()"
 VARIANCE = "variance = centred.square().mean(axes, keepdim=True)"
-OF_THE_ROOT = "eps-outside-root", "eps-missing", "root-missing", "root-of-each", "eps-twice", "eps-as-floor"
+OF_THE_ROOT = (
+    "eps-outside-root",
+    "eps-missing",
+    "root-missing",
+    "root-of-each",
+    "eps-twice",
+    "eps-under-and-outside-root",
+    "eps-as-floor",
+)
 WEIGHT = "y = y if weight is None else y * weight"
 CENTRED = "centred = x - x.mean(axes, keepdim=True)"
 
@@ -89,14 +97,20 @@ MACHINE_EPSILON = wrong("machine-epsilon", small=lambda eps: torch.finfo(torch.f
     "请把 `eps` 传进去。",
 )
 
+BIAS_WITH_WEIGHT_ONLY = wrong(
+    "bias-with-weight-only", rescale=lambda y, weight, bias: y if weight is None else y * weight + bias
+).hint(
+    en="You add `bias` only where there is a `weight`. Each of the two may be None by itself: ask twice.",
+    zh="你只在有 `weight` 的时候才加 `bias`。两者可以只有一个是 None，所以要分别判断。",
+)
 BIAS_OF_NONE = (
     wrong("plus-none", rescale=lambda y, weight, bias: (y if weight is None else y * weight) + bias).hint(
         en="Without a `bias` you add None. Add only where there is one: `if bias is not None`.",
         zh="没有传入 `bias` 时，你加的是 None。请先判断 `if bias is not None`，有了再加。",
     ),
-    wrong("bias-with-weight-only", rescale=lambda y, weight, bias: y if weight is None else y * weight + bias).hint(
-        en="You add `bias` only where there is a `weight`. Each of the two may be None by itself: ask twice.",
-        zh="你只在有 `weight` 的时候才加 `bias`。两者可以只有一个是 None，所以要分别判断。",
+    BIAS_WITH_WEIGHT_ONLY,
+    BIAS_WITH_WEIGHT_ONLY.spelled(
+        {"rescale": lambda y, weight, bias: y if weight is None else rescale(y, weight, bias)}
     ),
 )
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from blocklab_course.checks.case import Case, waves
 from blocklab_course.checks.exercise import Exercise
-from blocklab_course.checks.mistake import passthrough, with_section, wrong
+from blocklab_course.checks.mistake import exclusive, passthrough, with_section, wrong
 from blocklab_course.checks.recipes.normalizing import SHARED_MISTAKES, divide, mean, offset_case, select, variance
 from blocklab_course.i18n import Text
 
@@ -166,6 +166,10 @@ X_MISTAKES = (
     ),
 )
 
+GRAD_X_LAST = wrong("grad-x-last", order=lambda grad_x, grad_weight, grad_bias: (grad_weight, grad_bias, grad_x)).hint(
+    en="The gradient of x comes last in your result. Return `grad_x, grad_weight, grad_bias`.",
+    zh="你把 x 的梯度放在了最后。请返回 `grad_x, grad_weight, grad_bias`。",
+)
 WEIGHT_AND_BIAS_MISTAKES = (
     wrong("grad-weight-without-x-hat", of_weight=lambda grad_output, x_hat, x, g: grad_output).hint(
         en="Your `grad_weight` is the gradient of the bias. The weight is multiplied by x̂, so its gradient is too.",
@@ -223,6 +227,11 @@ WEIGHT_AND_BIAS_MISTAKES = (
     ).hint(
         en="The gradients of bias and weight come in the wrong order. Return `grad_x, grad_weight, grad_bias`.",
         zh="平移参数和缩放参数的梯度顺序反了。请返回 `grad_x, grad_weight, grad_bias`。",
+    ),
+    *exclusive(
+        recipe,
+        GRAD_X_LAST,
+        GRAD_X_LAST.spelled({"order": lambda grad_x, grad_weight, grad_bias: (grad_bias, grad_weight, grad_x)}),
     ),
 )
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from blocklab._validation import check_axes
@@ -105,6 +106,12 @@ BATCH_NORM_MISTAKES = (
         section=BY_HAND,
         hint_line="y = (x - mean) / (variance + eps).sqrt()",
     ),
+    wrong("eps-of-keras", lambda x: standardize(x, (0, 2, 3), eps=1e-3)).hint(
+        en="Your ε is 0.001, as in Keras. Here it is 1e-5, the default of `standardize`.",
+        zh="你的 ε 是 0.001，与 Keras 相同。这里应当是 1e-5，即 `standardize` 的默认值。",
+        section=BY_HAND,
+        hint_line="y = standardize(x, (0, 2, 3))",
+    ),
     # The same until a float64 comes, where it stops.
     wrong("module-in-evaluation-mode", lambda x: nn.BatchNorm2d(x.shape[1], device=x.device).eval()(x)).hint(
         en="Nothing is normalized: torch's BatchNorm in evaluation mode takes its running statistics, still 0 "
@@ -205,6 +212,20 @@ def over_last(x: Tensor, normalized_shape: Sequence[int], *, axes: Callable = la
     return standardize(x, tuple(axes(x, normalized_shape)))
 
 
+def by_hand(x: Tensor, axes: tuple[int, ...]) -> Tensor:
+    """Without `standardize`, which gives other errors."""
+    return (x - x.mean(axes, keepdim=True)) / (x.var(axes, correction=0, keepdim=True) + 1e-5).sqrt()
+
+
+OF_SIZES = wrong("sizes-as-axes", axes=lambda x, shape: shape).hint(
+    en="`normalized_shape` holds sizes, and a mean wants the numbers of axes. Two sizes mean the last two axes.",
+    zh="`normalized_shape` 里是轴的大小，而求均值要的是轴的编号。给了两个大小，就是指最后两个轴。",
+)
+BUT_THE_BATCH = wrong("every-axis-but-the-batch", axes=lambda x, shape: range(1, x.dim())).hint(
+    en="You average over every axis but the first, whatever `normalized_shape` says. With `(3,)` each token "
+    "has a mean of its own.",
+    zh="不论 `normalized_shape` 是什么，你都沿第一个轴以外的所有轴求均值。它是 `(3,)` 时，每个词元各有一个均值。",
+)
 LAYER_NORM_BY_AXES = Exercise(
     name="layer_norm_by_axes",
     recipe=over_last,
@@ -222,11 +243,8 @@ LAYER_NORM_BY_AXES = Exercise(
         Case("gradient", {"x": waves(2, 4, 3), "normalized_shape": (4, 3)}, gradient=True),
     ),
     mistakes=(
-        wrong("sizes-as-axes", axes=lambda x, shape: shape).hint(
-            en="`normalized_shape` holds sizes, and `standardize` wants the numbers of axes. Two sizes mean the last "
-            "two axes.",
-            zh="`normalized_shape` 里是轴的大小，而 `standardize` 要的是轴的编号。给了两个大小，就是指最后两个轴。",
-        ),
+        OF_SIZES,
+        OF_SIZES.spelled(lambda x, shape: by_hand(x, tuple(shape))),
         wrong("number-of-axes-as-an-axis", axes=lambda x, shape: [len(shape)]).hint(
             en="You take `len(normalized_shape)` for the number of one axis. It says how many axes there are, counted "
             "from the end.",
@@ -279,12 +297,9 @@ LAYER_NORM_BY_AXES = Exercise(
             en="Right for one axis. `normalized_shape` may name several: then all of them share one mean.",
             zh="只有一个轴时是对的。`normalized_shape` 可以包含好几个轴，那时它们要一起算一个均值。",
         ),
-        wrong("every-axis-but-the-batch", axes=lambda x, shape: range(1, x.dim())).hint(
-            en="You average over every axis but the first, whatever `normalized_shape` says. With `(3,)` each token "
-            "has a mean of its own.",
-            zh="不论 `normalized_shape` 是什么，你都沿第一个轴以外的所有轴求均值。"
-            "它是 `(3,)` 时，每个词元各有一个均值。",
-        ),
+        BUT_THE_BATCH,
+        BUT_THE_BATCH.spelled(lambda x, shape: by_hand(x, tuple(range(1, x.dim())))),
+        BUT_THE_BATCH.spelled(lambda x, shape: F.layer_norm(x, x.shape[1:])),
         wrong("every-axis", axes=lambda x, shape: range(x.dim())).hint(
             en="One mean for the whole tensor: samples would depend on each other. Take the last "
             "`len(normalized_shape)` axes only.",

@@ -402,13 +402,17 @@ WEIGHT_IGNORED = wrong("weight-ignored", gain=torch.ones_like).hint(
     en="`weight` has no effect. After normalizing comes a multiplication in which it takes part.",
     zh="`weight` 没有起作用。归一化之后还有一次乘法，要用到它。",
 )
+DEFAULT_EPS_ALWAYS = wrong("default-eps-always", small=lambda eps: 1e-6).hint(
+    en="Your function always adds 1e-6, the default, whatever `eps` it is given. Use the argument.",
+    zh="不论传入的 `eps` 是多少，你的函数总是加上默认值 1e-6。请用传入的值。",
+)
 FORMULA_MISTAKES = (
     *with_section(TWO_DIVISORS, *DIVISOR_MISTAKES, hint_line=QUOTIENT),
     *with_section(BY_HAND, *select(SQUARE_MISTAKES, "sum-for-mean-of-squares"), hint_line=OF_EACH_TOKEN),
     *with_section(
         BY_HAND, *select(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing"), hint_line=QUOTIENT
     ),
-    *with_section(ELSEWHERE, *select(EPS_MISTAKES, "eps-argument-ignored"), hint_line=QUOTIENT),
+    *with_section(ELSEWHERE, *select(EPS_MISTAKES, "eps-argument-ignored"), DEFAULT_EPS_ALWAYS, hint_line=QUOTIENT),
     *with_section(THE_EXERCISE, *select(AXES_MISTAKES, "over-everything"), hint_line=OF_EACH_TOKEN),
 )
 

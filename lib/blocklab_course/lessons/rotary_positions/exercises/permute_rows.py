@@ -63,6 +63,17 @@ def pairs_of(weight: Tensor, num_heads: int) -> Tensor:
     return weight.unflatten(0, (num_heads, -1, 2))  # (h, d/2, 2, d_model)
 
 
+def columns_of_slices(weight: Tensor, num_heads: int) -> Tensor:
+    blocks = weight.chunk(num_heads, 1)
+    return torch.cat([part for block in blocks for part in (block[:, ::2], block[:, 1::2])], 1)
+
+
+COLUMNS_PERMUTED = wrong("columns-permuted", take=columns_in_order).hint(
+    en="You permute the columns, which read the token's features. The features that are rotated are what comes "
+    "out, and each row of the weight makes one of them.",
+    zh="你重排的是列，它们读入的是词元的特征。要旋转的是输出的特征，权重的每一行算出其中一个。",
+    shown_on="square",
+)
 MISTAKES = (
     wrong("other-way-round", order=back).hint(
         en="Your order leads from halves to neighbours, the way back. The weights come with neighbours as pairs: the "
@@ -83,12 +94,9 @@ MISTAKES = (
         en="Only the first head is permuted. Every head is rotated, so every head wants its rows in the new order.",
         zh="只有第一个头重排了。每个头都要旋转，所以每个头的行都要换成新的次序。",
     ),
-    wrong("columns-permuted", take=columns_in_order).hint(
-        en="You permute the columns, which read the token's features. The features that are rotated are what comes "
-        "out, and each row of the weight makes one of them.",
-        zh="你重排的是列，它们读入的是词元的特征。要旋转的是输出的特征，权重的每一行算出其中一个。",
-        shown_on="square",
-    ),
+    COLUMNS_PERMUTED,
+    COLUMNS_PERMUTED.spelled(lambda w, h: pairs_of(w.T, h).transpose(1, 2).flatten(0, 2).T),
+    COLUMNS_PERMUTED.spelled(columns_of_slices),
     wrong("seconds-first", order=lambda d: firsts_then_seconds(d).roll(d // 2)).hint(
         en="The second rows of the pairs stand in front. Then every pair is turned the other way round.",
         zh="每一对的第二行排到了前面。这样，每一对都会朝反方向转。",
@@ -170,11 +178,12 @@ PERMUTE_ROWS = Exercise(
         Case("square", {"weight": waves(12, 12), "num_heads": 2}),
         Case("heads of two rows", {"weight": waves(6, 5), "num_heads": 3}),
         Case("one column", {"weight": waves(8, 1), "num_heads": 2}),
+        Case("sixteen heads", {"weight": waves(64, 3), "num_heads": 16}),
         Case("of SmolLM2", {"weight": waves(192, 6), "num_heads": 3}),
         Case("gradient", {"weight": waves(20, 3), "num_heads": 2}, gradient=True),
     ),
     mistakes=MISTAKES,
-    scaled_inputs=lambda n: {"weight": waves(8 * n, 4), "num_heads": n},
+    scaled_inputs=lambda n: {"weight": waves(4 * n, 4), "num_heads": 2},  # a loop over a few heads is harmless
     exempt={
         "axis 0 of size 1": "a head has pairs of rows",
         "empty": "no weight has no rows, and `view(num_heads, …)` cannot tell the size of nothing",

@@ -1,6 +1,7 @@
 """Known mistakes of `merge_statistics`."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -173,6 +174,10 @@ BETWEEN_MISTAKES = (
     wrong("distance-not-squared", apart=lambda delta: delta).hint(
         en="The distance of the means is not squared, so it can even be negative. M2 holds squares.",
         zh="两个均值之差没有平方，于是那一项甚至可能是负数。M2 里都是平方。",
+    ),
+    wrong("absolute-distance", partial(recipe, apart=torch.abs)).hint(
+        en="You take the distance of the means as it is, without its sign. M2 holds squares: square it.",
+        zh="你用的是两个均值之差的绝对值。M2 里都是平方，应当把它平方。",
     ),
 )
 
