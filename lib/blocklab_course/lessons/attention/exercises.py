@@ -80,7 +80,7 @@ MORE_AXES = wrong("more-axes", kind=lambda allowed: allowed[None]).hint(
 )
 AXES_MISTAKES = (
     MORE_AXES,
-    MORE_AXES.spelled({"kind": lambda allowed: allowed[None, None]}),
+    MORE_AXES.spelled(partial(mask, kind=lambda allowed: allowed[None, None])),
 )
 
 CAUSAL_MASK = Exercise(
