@@ -394,7 +394,7 @@ RARER_IN_ATTENTION = (
         en="You hand `src_mask` on as `key_padding_mask`, which has a row for each sentence. Its rows are the "
         "queries: it goes in as `attn_mask`.",
         zh="你把 `src_mask` 当作 `key_padding_mask` 传了进去，而那里每一行对应一个句子。"
-        "`src_mask` 的每一行对应一个查询，应当作为 `attn_mask` 传入。",
+        "它的每一行对应一个查询，应当作为 `attn_mask` 传入。",
     ),
     wrong("weights-for-output", attend=average_weights).hint(
         en="You take the weights of attention for its output. `nn.MultiheadAttention` returns both, the output first.",
@@ -510,8 +510,8 @@ POST_NORM_PLACES = (
         "后置归一化的子层直接读输入。",
     ),
     wrong("attention-reads-normalized-too", in_post_norm(parts=lambda one, two: (read_normalized_too(one), two))).hint(
-        en="The sums are normalized, which is right in post-norm, but attention reads a normalized `src` as well. In "
-        "post-norm it reads `src` itself.",
+        en="The sums are normalized, which is right in post-norm, but attention reads a normalized input as well. "
+        "In post-norm it reads `src` itself.",
         zh="你归一化了相加的结果，在后置归一化（post-norm）里这是对的；但你又归一化了注意力的输入。"
         "后置归一化的注意力直接读 `src`。",
     ),
