@@ -28,7 +28,7 @@ NOTHING_TO_READ = Text(
 NO_TOKEN = Text(en="an empty list", zh="空列表")
 A_LIST_IN_A_LIST = Text(en="a list inside a list (there is no batch axis here)", zh="列表里的列表（这里没有批量轴）")
 MODEL = Text(
-    en="begins at s = 0; each token t that it reads makes s the remainder of 7 s + t + 1 by 11; s is what it wants next",
+    en="begins at s = 0; each token t it reads makes s the remainder of 7 s + t + 1 by 11; s is what it wants next",
     zh="从 s = 0 开始；每读一个词元 t，s 就变成 7 s + t + 1 除以 11 的余数；下一个词元就是 s",
 )
 
