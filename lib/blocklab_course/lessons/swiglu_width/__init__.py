@@ -3,6 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
+    minutes=40,
     exercises=("round_up", "hidden_width"),
     saves=("round_up", "hidden_width"),
     diagram="feed-forward",

