@@ -120,7 +120,6 @@ handouts: ## a worksheet for each lesson, HTML and PDF, in handouts/ (ONLY='02 0
 	$(RUN) authoring handouts $$ONLY
 figures: ## draw the pictures in pic/
 	$(RUN) authoring.figures pic
-	$(RUN) authoring.screenshots pic
 bench: ## benchmarks, as ratios within one run (ONLY='kernels panel' for some)
 	$(RUN) authoring.benchmarks $$ONLY
 mutants: ## break the kernels, one expression at a time, and count the changes that no test notices

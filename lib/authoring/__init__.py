@@ -2,5 +2,5 @@
 
 `python -m authoring` lists the commands: they build the notebooks from `notebooks/source`, check them, and write the
 site, handouts and single files. `lint/` holds the checks, `site/` the static pages, `benchmarks/` the speed tests;
-`figures`, `screenshots` and `font` renew files under `pic/` and `data/`.
+`figures` and `font` renew files under `pic/` and `data/`.
 """

@@ -1,4 +1,4 @@
-"""A Chromium that loads one page and nothing else: for the browser tests, the screenshots and the handouts.
+"""A Chromium that loads one page and nothing else: for the browser tests and the handouts.
 
 `python -m authoring.chromium` installs Playwright's if there is none, and says in one line if that fails.
 """

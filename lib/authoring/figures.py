@@ -1,43 +1,112 @@
-"""Draw the still images of lesson figures in `pic/`: `python -m authoring.figures FOLDER`."""
+"""Draw the pictures of the READMEs and of the start page in `pic/`: `python -m authoring.figures FOLDER`."""
 
 import sys
 from pathlib import Path
 
+from PIL import Image
+
 from blocklab_course import begin
 from blocklab_course.i18n import LANGUAGES
-from blocklab_course.lessons.norm_axes.poke_one_number import poke_one_number
-from blocklab_course.lessons.positional_encoding.position_table import position_table
+from blocklab_course.lessons.attention import poke_one_token
+from blocklab_course.lessons.catalog import LESSONS
 from blocklab_course.lessons.start_here.lesson_map import lesson_map
-from blocklab_course.panel.canvas import Canvas, png
+from blocklab_course.panel import Panel
+from blocklab_course.panel.palette import MOVED, QUIET, TRUE
 
-SCALE = 2  # pixels per CSS pixel, for sharp screens
+from .animation import HOLD, SECONDS, animate
+from .lesson_panels import PROJECT, run_panels
 
-STILLS = {
-    "group_norm_paints": (
-        poke_one_number,
-        (10, 5),
-        {"layer": "group 2", "samples": 2, "cell": 13, "push": 10, "paint": True},
-    ),
-    "lesson_map": (lesson_map, (10, 5.4), {}),
-    "position_table": (
-        position_table,
-        (10, 5),
-        {"length": 200, "d_model": 128, "base": 10000.0, "row": 60, "column": 40, "apart": False},
-    ),
+PUSHED = {"en": "Tokens are pushed one by one; the outputs that see them turn orange, and the causal mask appears"}
+PUSHED["zh"] = "逐个推动词元，看得见它的输出变成橙色，因果掩码随之显现"
+MAP = {"en": "A Transformer layer with the number of the lesson at each part"}
+MAP["zh"] = "一个 Transformer 层，各部分标着对应课程的编号"
+
+LOGO = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
+    '<rect x="2" y="17" width="13" height="13" rx="2" fill="#2f6fb0"/>'
+    '<rect x="17" y="17" width="13" height="13" rx="2" fill="#8f9ba8"/>'
+    '<rect x="9.5" y="2" width="13" height="13" rx="2" fill="#dd7610"/></svg>\n'
+)
+
+THUMBNAILS = {  # the picture of each lesson: a panel, and the values of its controls
+    "start_here": ("idle_slider", {"scale": 1.0}),
+    "why_normalize": ("signals_through_layers", {}),
+    "norm_axes": ("axis_painter", {}),
+    "ema_momentum": ("drifting_mean", {}),
+    "small_batches": ("saturating_batch", {}),
+    "layer_norm": ("trained_scales", {"trained": True}),
+    "rms_norm": ("circle_and_sphere", {}),
+    "positional_encoding": ("position_table", {}),
+    "activations_and_gates": ("activation_curves", {}),
+    "swiglu_width": ("rounding_tiles", {}),
+    "attention": ("poke_one_token", {"token": 5, "mask": "causal"}),
+    "rotary_positions": ("two_clocks", {}),
+    "transformer_layers": ("sentence_through_layers", {}),
+    "kv_cache": ("one_step", {}),
+    "cuda_timing": ("guess_then_bytes", {}),
+    "your_model": ("wrong_block", {}),
 }
-"""By name: the figure, its size in inches, and its control values."""
+
+
+BADGES = {  # name → label, value, colour
+    "licence": ("licence", "MIT", TRUE),
+    "languages": ("languages", "English 中文", MOVED),
+    "gpu": ("GPU", "not needed", TRUE),
+}
 
 
 def draw(folder: Path) -> None:
-    """Write NAME_LANGUAGE.png for every still and language, and print the paths."""
+    """Write all pictures, and print the paths."""
     for language in LANGUAGES:
         begin(language)
-        for name, (picture, size, values) in STILLS.items():
-            canvas = Canvas(size, SCALE)
-            picture(canvas.figure)(**values)
-            path = folder / f"{name}_{language}.png"
-            path.write_bytes(png(canvas.still(SCALE)))
-            print(path)
+        tokens = [{"token": token, "mask": "causal"} for token in range(poke_one_token.LENGTH)]
+        panel = poke_one_token.panel()
+        _write(folder / f"attention_{language}.svg", animate(panel, tokens, PUSHED[language]))
+        _write_webp(folder / f"attention_{language}.webp", panel, tokens)
+        the_map = Panel(lesson_map, size=(10, 5.4))
+        _write(folder / f"lesson_map_{language}.svg", animate(the_map, [{}], MAP[language]))
+    for lesson in LESSONS:
+        name, values = THUMBNAILS[lesson.package]
+        panels = run_panels(PROJECT.sources / f"{lesson.name}.py")
+        panel = next(panel for (_cell, language), panel in panels.items() if language == "en" and panel.name == name)
+        _write(folder / "lessons" / f"{lesson.package}.svg", animate(panel, [values], "", letters=False))
+
+    _write(folder / "logo.svg", LOGO)
+    for name, badge in BADGES.items():
+        _write(folder / "badges" / f"{name}.svg", render_badge(*badge))
+
+
+def render_badge(label: str, value: str, colour: str) -> str:
+    """A badge with a label on grey and a value on a colour."""
+    left, right = (14 + sum(13 if letter > "\u2e80" else 6.6 for letter in text) for text in (label, value))
+    font = 'font-family="Verdana,DejaVu Sans,Noto Sans CJK SC,sans-serif" font-size="11"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right:.0f}" height="20" role="img">'
+        f"<title>{label}: {value}</title>"
+        f'<clipPath id="r"><rect width="{left + right:.0f}" height="20" rx="3"/></clipPath><g clip-path="url(#r)">'
+        f'<rect width="{left:.1f}" height="20" fill="{QUIET}"/>'
+        f'<rect x="{left:.1f}" width="{right:.1f}" height="20" fill="{colour}"/></g>'
+        f'<g fill="#fff" text-anchor="middle" {font}><text x="{left / 2:.1f}" y="14">{label}</text>'
+        f'<text x="{left + right / 2:.1f}" y="14">{value}</text></g></svg>\n'
+    )
+
+
+def _write_webp(path: Path, panel: Panel, frames: list[dict]) -> None:
+    """Write an animation for viewers that do not show SVG."""
+    images = []
+    for values in frames:
+        panel.move(**values)
+        images.append(Image.fromarray(panel.canvas.still(1)).convert("RGB"))
+    durations = [round(1000 * SECONDS)] * len(images)
+    durations[-1] *= 1 + HOLD
+    images[0].save(path, save_all=True, append_images=images[1:], duration=durations, loop=0, lossless=True)
+    print(path)
+
+
+def _write(path: Path, svg: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(svg, "utf-8")
+    print(path)
 
 
 if __name__ == "__main__":

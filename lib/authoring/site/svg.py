@@ -41,6 +41,9 @@ class Sheet:
         self._records, self._height, self._prefix = records, height, prefix
         self.defined: dict[int, str] = {}
 
+    def is_text(self, number: int) -> bool:
+        return self._records[number][0] == "text"
+
     def element(self, number: int) -> str:
         kind, *record = self._records[number]
         clip = record[0 if kind == "image" else 1]
