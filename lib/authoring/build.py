@@ -12,7 +12,7 @@ from .address import read_address
 from .execute import execute
 from .problem import BuildError, BuildErrors, Problem, collecting_errors
 from .project import Outline, Project
-from .readme_table import update_readme
+from .readme import update_readme
 
 
 def build(project: Project, numbers: list[str], run: bool = True, say: Callable[[str], None] = print) -> list[str]:

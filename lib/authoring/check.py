@@ -13,7 +13,7 @@ from .lint.staleness import check_code_length, check_notebooks
 from .lint.structure import check_structure
 from .problem import BuildError, Problem, collecting_errors
 from .project import Outline, Project
-from .readme_table import render_readme
+from .readme import render_readme
 from .source import read_lesson
 
 
@@ -50,9 +50,10 @@ def check(project: Project, numbers: list[str]) -> list[Problem | BuildError]:
 
 
 def check_readme(project: Project, outlines: list[Outline], language: str) -> list[Problem]:
-    """Check that the README has the current table of lessons and no dead links."""
+    """Check that the README is up to date and has no dead links."""
     readme, expected = project.readme(language), render_readme(project, outlines, language)
     problems = check_readme_links(project, language)
     if project.read(readme) != expected:
-        problems.append(Problem(project.show(readme), None, None, "the table of lessons is out of date; run: build"))
+        what = "links, counts or the table of lessons are out of date; run: build"
+        problems.append(Problem(project.show(readme), None, None, what))
     return problems

@@ -102,6 +102,11 @@ README = """\
 
     git clone https://github.com/carol/demo
 
+<!-- links:begin -->
+<!-- links:end -->
+
+9<!-- figures --> figures, 9<!-- exercises --> exercises. <!-- badges -->
+
 <!-- lessons:begin -->
 <!-- lessons:end -->
 

@@ -224,23 +224,28 @@ def test_check_reports_notebooks_of_a_changed_source(project):
     ]
 
 
-def test_readmes_have_the_table(project):
+def test_readmes_have_links_counts_and_table(project):
     colab = "https://colab.research.google.com/github/carol/demo/blob/main/notebooks"
+    site = "https://carol.github.io/demo"
+    chinese = project.readme("zh").read_text(encoding="utf-8")
+    assert f"**[▶ 在浏览器里玩一玩]({site}/zh/index.html)** · " in chinese
+    assert f"[在 Colab 中打开]({colab}/zh/00_start_here.ipynb)" in chinese
     assert (
-        "| 01 | 两个均值 | [English](notebooks/en/01_means.ipynb) | [中文](notebooks/zh/01_means.ipynb) "
-        f"| [Open in Colab]({colab}/en/01_means.ipynb) | [在 Colab 中打开]({colab}/zh/01_means.ipynb) |\n"
-    ) in project.readme("zh").read_text(encoding="utf-8")
-    text = project.readme("en").read_text(encoding="utf-8")
-    assert "| 02 | Pictures |" in text
-    assert text.endswith("<!-- lessons:end -->\n\nThe end.\n")
+        f"|  | **[01 两个均值]({site}/zh/01_means.html)**<br>"
+        f"[Colab]({colab}/zh/01_means.ipynb) · [English](notebooks/en/01_means.ipynb) |"
+    ) in chinese
+    english = project.readme("en").read_text(encoding="utf-8")
+    assert "\n0<!-- figures --> figures, 0<!-- exercises --> exercises. <!-- badges --> [![Tests](https" in english
+    assert f"[02 Pictures]({site}/en/02_pictures.html)" in english
+    assert english.endswith("<!-- lessons:end -->\n\nThe end.\n")
 
 
-def test_check_reports_an_outdated_or_missing_readme_table(project):
-    edit(project.readme("en"), "| 02 | Pictures |", "| 02 | Photos |")
+def test_check_reports_an_outdated_readme_or_missing_markers(project):
+    edit(project.readme("en"), "[02 Pictures]", "[02 Photos]")
     edit(project.readme("zh"), "<!-- lessons:end -->", "")
     assert found(project) == [
-        "README.md: the table of lessons is out of date; run: build",
-        "README.zh-CN.md: expected a table between <!-- lessons:begin --> and <!-- lessons:end -->",
+        "README.md: links, counts or the table of lessons are out of date; run: build",
+        "README.zh-CN.md: expected lessons between <!-- lessons:begin --> and <!-- lessons:end -->",
     ]
 
 
@@ -250,6 +255,7 @@ def test_address_updates_all_files_and_keeps_outputs(project):
     clone = b"git clone https://github.com/"  # other text of a page stays as it is
     for path, new in files(project).items():
         expected = before[path].replace(b"carol/demo", b"ada/lessons")
+        expected = expected.replace(b"carol.github.io/demo", b"ada.github.io/lessons")
         expected = expected.replace(clone + b"ada/lessons", clone + b"carol/demo")
         assert new == (before[path] if "source" in path.parts else expected), path
     assert found(project) == []
@@ -261,7 +267,7 @@ def test_address_outside_github_has_no_colab_links(project, capsys):
     text = "".join(content.decode() for path, content in files(project).items() if "source" not in path.parts)
     assert "colab.research" not in text
     assert "git+https://git.example.org/group/sub/demo" in text
-    assert "|  | Lesson | English | 中文 |\n| --- | --- | --- | --- |\n| 01 |" in text
+    assert "**[01 Two means](notebooks/en/01_means.ipynb)**<br>[中文](notebooks/zh/01_means.ipynb)" in text
     assert found(project) == []
 
 

@@ -16,7 +16,7 @@ from authoring.lint.typography import find_faults
 from authoring.navigation import navigation_line, next_lesson_line
 from authoring.problem import BuildError
 from authoring.project import Project, find_root
-from authoring.readme_table import lesson_table
+from authoring.readme import lesson_table
 from authoring.source import BilingualText, Code, read_lesson
 
 WORDS = read_glossary(Project(Path(__file__).parents[2]))
@@ -120,9 +120,8 @@ def test_appendix_follows_the_lessons_without_a_number(project, means):
     assert project.select([])[-1] == "all_means"
     assert read_lesson(project, "all_means").number is None
     here = Address("https://github.com/ada/lessons")
-    assert "|  | Appendix: Two means | [English](notebooks/en/all_means.ipynb)" in lesson_table(
-        here, [*lessons, last], "en"
-    )
+    table = lesson_table(here, [*lessons, last], {outline.stem: 0 for outline in [*lessons, last]}, "en")
+    assert "**[Appendix: Two means](https://ada.github.io/lessons/en/all_means.html)**" in table
     assert "[附录：两个均值 →](all_means.ipynb)" in navigation_line(here, [*lessons, last], lessons[1], "zh")
     assert next_lesson_line([*lessons, last], last, "en") is None
 

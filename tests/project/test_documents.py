@@ -1,4 +1,4 @@
-"""README, CONTRIBUTING and TEACHERS name files and commands that exist, and follow the lessons' rules for language."""
+"""The documents name files and commands that exist, and follow the lessons' rules for language."""
 
 import importlib.util
 import re
@@ -12,10 +12,13 @@ from authoring.lint.markdown import Prose, read_prose
 from authoring.lint.typography import find_faults
 from authoring.project import Project
 from authoring.source import read_lesson
-from blocklab_course.lessons.catalog import LESSONS
+from blocklab_course.lessons.catalog import EXERCISES, LESSONS
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["CONTRIBUTING.md", "README.md", "README.zh-CN.md", "TEACHERS.md", "TEACHERS.zh-CN.md"]
+PAGES = [
+    "CONTRIBUTING.md",
+    *("README.md", "README.zh-CN.md", "INSTALL.md", "INSTALL.zh-CN.md", "TEACHERS.md", "TEACHERS.zh-CN.md"),
+]
 TEACHERS = PAGES[-2:]
 NAMES = {f"{lesson.number:02}": lesson.name for lesson in LESSONS}  # by number
 LISTED = r"(?:[Ll]essons? |第 )((?:\d\d(?:, | and | or | to | 和 | 或 | 到 |、)?)+)"  # lessons 01 to 04, 第 02、03 课
@@ -55,14 +58,33 @@ def test_named_files_exist(page):
     assert {path for path in paths if not (ROOT / path).exists()} == set()
 
 
+@pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md"])
+def test_pictures_exist(page):
+    pictures = re.findall(r'(?:src|srcset)="([^"]+)"', read(page))
+    assert len(pictures) > 16
+    assert [picture for picture in pictures if not (ROOT / picture).is_file()] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md"])
+def test_readme_is_short(page):
+    """At most 700 words, or twice as many Chinese characters."""
+    words = re.sub(r"<[^>]*>|\]\([^)]*\)", " ", read(page))
+    assert len(re.findall(r"[a-zA-Z]\w+", words)) + len(re.findall(r"[\u4e00-\u9fff]", words)) / 2 < 700
+
+
+def test_readme_quotes_what_the_checker_says():
+    hint = EXERCISES["batch_norm_by_axes"].mistake("instance-norm").hint
+    assert f"✗ *{hint.en}*" in read("README.md")
+    assert f"✗ *{hint.zh}*" in read("README.zh-CN.md")
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_named_commands_exist(page):
     code = "\n".join(code_in(read(page)))
     modules = set(re.findall(r"python\S* (?:-P )?-m ([\w.]+)", code)) - {"pip", "venv"}
-    assert modules
     assert {module for module in modules if importlib.util.find_spec(module) is None} == set()
     targets = set(re.findall(r"^make ([a-z-]+)", code, re.MULTILINE))
-    assert targets
+    assert modules | targets
     assert targets <= set(" ".join(re.findall(r"^([a-z -]+):", read("Makefile"), re.MULTILINE)).split())
 
 
@@ -141,7 +163,7 @@ def test_both_languages_of_teachers_have_the_same_code_blocks():
 
 def read_both_languages() -> dict[str, tuple[Prose, Prose]]:
     """Each page in English and in Chinese. CONTRIBUTING has both, the Chinese headings one level deeper."""
-    pages = {name: (read(f"{name}.md"), read(f"{name}.zh-CN.md")) for name in ("README", "TEACHERS")}
+    pages = {name: (read(f"{name}.md"), read(f"{name}.zh-CN.md")) for name in ("README", "INSTALL", "TEACHERS")}
     english, chinese = read("CONTRIBUTING.md").split("\n## 参与\n")
     pages["CONTRIBUTING"] = english, re.sub(r"^#(#+ )", r"\1", f"## 参与\n{chinese}", flags=re.MULTILINE)
     return {name: (read_prose(en), read_prose(zh)) for name, (en, zh) in pages.items()}

@@ -91,9 +91,9 @@ def test_conda_environment_lists_only_requirements():
     assert named <= requirements("", "lessons", "dev").keys()
 
 
-@pytest.mark.parametrize("readme", ["README.md", "README.zh-CN.md"])
-def test_readme_lists_the_versions(readme):
-    table = (ROOT / readme).read_text("utf-8").partition("<!-- versions -->\n")[2].partition("\n\n")[0]
+@pytest.mark.parametrize("page", ["INSTALL.md", "INSTALL.zh-CN.md"])
+def test_installation_lists_the_versions(page):
+    table = (ROOT / page).read_text("utf-8").partition("<!-- versions -->\n")[2].partition("\n\n")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
     listed = {row[0]: row[1:4] for row in rows}
     colab, constraints = read_pins("colab-constraints.txt", COLAB), read_pins("constraints.txt", OLDEST)

@@ -61,7 +61,8 @@ def read_prose(text: str) -> Prose:
 
 def _read_block(prose: Prose, token: Token) -> None:
     if token.type == "inline":
-        prose.lines.append("".join(_read_inline(prose, child) for child in token.children))
+        words = "".join(_read_inline(prose, child) for child in token.children)
+        prose.lines += words.split("\u2028")  # the parts between line breaks
     elif token.type in ("fence", "code_block"):
         prose.codes[token.content.strip()] += 1
     elif token.type.startswith("math_block"):
@@ -90,7 +91,8 @@ def _read_inline(prose: Prose, token: Token) -> str:
         prose.lines.append("".join(_read_inline(prose, child) for child in token.children or ()))
         return ""
     if token.type == "html_inline":
-        return _read_html(prose, token.content)
+        words = _read_html(prose, token.content)
+        return "\u2028" if token.content.startswith("<br") else words
     return {"softbreak": "\n", "hardbreak": "\u2028"}.get(token.type, token.content)
 
 
