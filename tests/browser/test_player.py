@@ -21,10 +21,11 @@ ADDRESS = "http://panel.test/"
 PICTURES = ROOT / "artifacts" / "browser"
 
 GUESS = {
-    "label": "Where do the others go?",
+    "label": "your guess",
+    "question": "Where do the others go?",
     "options": ["up", "down"],
     "right": 1,
-    "told": ["Not so: the mean rises.", "Right: the mean rises."],
+    "told": ["Not so. The mean rises.", "Right. The mean rises."],
     "skipped": "The mean rises.",
 }
 # The block can be dragged upwards; clicking an image chooses an option.
@@ -554,8 +555,7 @@ def test_panel_unknown_to_the_kernel_asks_to_run_the_cell(page, key):
 def test_panel_is_locked_before_the_prediction(page):
     show(page, HANDLES, guess=GUESS)
     expect(page.get_by_text("Choose first, then the controls are yours.")).to_be_visible()
-    expect(slider(page)).to_be_disabled()
-    expect(page.get_by_role("button", name="columns", exact=True)).to_be_disabled()
+    expect(page.locator(".blocklab-bar")).to_be_hidden()
     page.locator("image").nth(1).click()
     page.locator(".blocklab-pick").press("ArrowRight")
     page.locator(".blocklab-drag").press("ArrowRight")
@@ -567,7 +567,7 @@ def test_panel_is_locked_before_the_prediction(page):
     assert page.evaluate("[models[0].saved, models[0].kernel.asked]") == [[], []]
     assert page.locator(".blocklab-drag").evaluate("node => getComputedStyle(node).touchAction") == "auto"
     page.get_by_role("button", name="down").click()
-    expect(page.get_by_text("Right: the mean rises.")).to_be_visible()
+    expect(page.get_by_text("Right. The mean rises.")).to_be_visible()
     expect(page.get_by_text("Choose first")).to_be_hidden()
     expect(slider(page)).to_be_focused()
     assert page.evaluate("models[0].traits.guessed") == 1
@@ -576,7 +576,7 @@ def test_panel_is_locked_before_the_prediction(page):
 
 
 @pytest.mark.parametrize(
-    ("button", "sent", "words"), [("up", 0, "Not so: the mean rises."), ("Skip", -1, "The mean rises.")]
+    ("button", "sent", "words"), [("up", 0, "Not so. The mean rises."), ("Skip", -1, "The mean rises.")]
 )
 def test_wrong_and_skipped_predictions_show_the_explanation(page, button, sent, words):
     show(page, guess=GUESS)
@@ -585,15 +585,44 @@ def test_wrong_and_skipped_predictions_show_the_explanation(page, button, sent, 
     assert page.evaluate("models[0].traits.guessed") == sent
 
 
+def test_right_and_wrong_are_told_by_colour_icon_and_word(page):
+    show(page, guess=GUESS)
+    page.get_by_role("button", name="up", exact=True).click()
+    look = "node => [getComputedStyle(node).backgroundColor, getComputedStyle(node, '::after').content]"
+    assert page.locator(".blocklab-guess button").nth(0).evaluate(look) == ["rgb(194, 37, 92)", '" ✗"']
+    assert page.locator(".blocklab-guess button").nth(1).evaluate(look) == ["rgb(38, 115, 77)", '" ✓"']
+    told = page.locator(".blocklab-told strong")
+    expect(told).to_have_text("Not so. ")
+    assert told.evaluate("node => getComputedStyle(node).color") == "rgb(194, 37, 92)"
+
+
+def test_focus_goes_to_the_control_that_the_explanation_names(page):
+    told = ["No. Set along to rows.", "Yes. Set along to rows."]
+    show(page, guess=GUESS | {"told": told, "skipped": "Set along to rows."})
+    page.get_by_role("button", name="down", exact=True).click()
+    assert page.evaluate("document.activeElement.closest('.blocklab-control').firstChild.textContent") == "along"
+
+
+def test_narrow_panel_folds_all_but_two_controls(page):
+    page.set_viewport_size({"width": 390, "height": 800})
+    show(page)
+    assert page.locator(".blocklab-bar > .blocklab-control").count() == 2
+    expect(page.get_by_role("checkbox")).to_be_hidden()
+    page.get_by_text("More").click()
+    expect(page.get_by_role("checkbox")).to_be_visible()
+    page.set_viewport_size({"width": 900, "height": 800})
+    expect(page.locator(".blocklab-bar > .blocklab-control")).to_have_count(4)
+    expect(page.locator(".blocklab-more")).to_have_count(0)
+
+
 def test_views_share_the_prediction_that_reader_or_code_makes(page):
-    right = page.get_by_text("Right: the mean rises.")
+    right = page.get_by_text("Right. The mean rises.")
     show(page, {"guessed": 0}, guess=GUESS)  # earlier
-    expect(page.get_by_text("Not so: the mean rises.")).to_be_visible()
+    expect(page.get_by_text("Not so. The mean rises.")).to_be_visible()
     expect(slider(page)).to_be_enabled()
     page.evaluate("view(0)")
     page.evaluate("models[0].set('guessed', null)")
-    for number in range(2):
-        expect(slider(page).nth(number)).to_be_disabled()
+    expect(slider(page)).to_have_count(0)
     page.get_by_role("button", name="down").nth(1).click()
     expect(right).to_have_count(2)
     page.evaluate("cleanups[0][1](); cleanups[0][2](); view(0)")
@@ -748,7 +777,7 @@ def test_whole_panel_by_touch(page):
         part.tap(force=True)
     assert page.evaluate("[models[0].saved, models[0].kernel.asked]") == [[], []]  # locked
     page.get_by_role("button", name="down").tap()
-    expect(page.get_by_text("Right: the mean rises.")).to_be_visible()
+    expect(page.get_by_text("Right. The mean rises.")).to_be_visible()
     x, y = slider(page).evaluate(MIDDLE)
     swipe(page, (x, y), (x + 20, y), (x + 300, y))
     expect(line(page)).to_have_text("push 10, at 20,0,0,1")
@@ -1111,10 +1140,11 @@ def test_panel_follows_the_theme_of_the_page(page, system, mark, color):
 def test_phone_shows_readable_letters_and_large_controls(page):
     show(page, HANDLES, guess=GUESS, smallest=8)
     page.get_by_role("button", name="Skip").tap()
-    shown = page.locator("svg").bounding_box()["width"]
+    shown = page.locator(".blocklab-picture > svg").bounding_box()["width"]
     assert 8 * shown / 600 >= 9
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     expect(page.get_by_role("group", name="Picture")).to_be_visible()
+    page.get_by_text("More").tap()
     for control in page.locator(".blocklab-bar :is(button, input:not([type=checkbox]), label[for*=dots])").all():
         assert control.bounding_box()["height"] >= 44
     assert axe_violations(page) == []
@@ -1125,7 +1155,7 @@ def test_print_shows_the_whole_picture_in_light_colors(page):
     page.emulate_media(color_scheme="dark", media="print")
     page.set_viewport_size({"width": 390, "height": 800})
     show(page)
-    assert page.locator("svg").bounding_box()["width"] <= 390
+    assert page.locator(".blocklab-picture > svg").bounding_box()["width"] <= 390
     assert page.evaluate("getComputedStyle(document.querySelector('.blocklab-panel')).backgroundColor") == (
         "rgb(255, 255, 255)"
     )
@@ -1165,9 +1195,9 @@ def frozen(page, loaded, tmp_path):
 
 
 def test_frozen_panel_works_from_a_file(frozen):
-    expect(slider(frozen)).to_be_disabled()
+    expect(slider(frozen)).to_have_count(0)
     frozen.get_by_role("button", name="down").click()
-    expect(frozen.get_by_text("Right: the mean rises.")).to_be_visible()
+    expect(frozen.get_by_text("Right. The mean rises.")).to_be_visible()
     slider(frozen).press("End")
     assert line(frozen).inner_text() == "push 10, at 20,0,0,1"
     frozen.get_by_role("button", name="columns").click()

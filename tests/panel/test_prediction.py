@@ -104,7 +104,7 @@ def test_controls_are_locked_until_the_prediction(answer):
     shown = panel()
     height = shown.controls["height"]
     assert height.slider.disabled if shown.view else None
-    assert "everything can be moved" in shown.view.explanation.value
+    assert "unlock the controls" in shown.view.explanation.value
     assert not shown.prediction.buttons.disabled
     answer(shown)
     assert (height.slider.disabled, height.box.disabled, shown.prediction.buttons.disabled) == (False, False, True)

@@ -22,9 +22,13 @@ AHEAD = "BLOCKLAB_AHEAD"  # set to 0 in the environment to disable prefetching, 
 
 
 def script() -> str:
-    """Return the player as one script, with the imports of `panel.js` inlined: for a widget, or a page on disk."""
-    imported = re.compile(r'^import .* from "\./(\w+\.js)";$', re.MULTILINE)
-    return imported.sub(lambda found: (HERE / found[1]).read_text("utf-8"), (HERE / "panel.js").read_text("utf-8"))
+    """Return the player as one script, for a widget or a page on disk.
+
+    `panel.js` imports all other files, so that their own imports can go.
+    """
+    imported = re.compile(r'^import .* from "\./(\w+\.js)";\n', re.MULTILINE)
+    main = (HERE / "panel.js").read_text("utf-8")
+    return imported.sub(lambda found: imported.sub("", (HERE / found[1]).read_text("utf-8")), main)
 
 
 class Live(anywidget.AnyWidget):

@@ -12,13 +12,14 @@ TRY_FALLBACK = Text(
 )
 RESET = Text(en="Reset", zh="重置")
 SKIP = Text(en="Skip", zh="跳过")
-PREDICT_FIRST = Text(en="Choose what you expect; then everything can be moved.", zh="先猜：选一个答案，再动手。")
+PREDICT_FIRST = Text(en="Guess to unlock the controls.", zh="先猜一猜，才能动手。")
 
 WORDS = {
     "reset": RESET,
     "play": Text(en="Play", zh="播放"),
     "pause": Text(en="Stop", zh="停下"),
     "skip": SKIP,
+    "more": Text(en="More controls", zh="更多控件"),
     "guess_first": PREDICT_FIRST,
     "gone": Text(
         en="The kernel does not answer. What has been seen can still be shown; run the cell again for the rest.",

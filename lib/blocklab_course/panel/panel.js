@@ -10,13 +10,17 @@
  * @typedef {{kind: "slider"|"choice"|"toggle", name: string, label: string, at: number, start?: number, step?: number,
  *            last?: number, log?: boolean, whole?: boolean, options?: string[]}} Control
  * @typedef {{size: number[], language: string, ahead: boolean, smallest: number, controls: Control[],
- *            guess: {label: string, options: string[], right: number, told: string[], skipped: string}?,
+ *            guess: {label: string, question: string?, options: string[], right: number, told: string[],
+ *                    skipped: string}?,
  *            words: Object<string, string>}} Spec
  * @typedef {{ask: (at: number[], ahead: boolean, whole: boolean) => void, moved: (at: number[]) => void,
  *            guessed: (choice: number) => void}} Link  the connection to the kernel
  */
 
-// Python inlines the file in place of this line, so that a page needs only one script.
+// Python inlines these files in place of the lines, so that a page needs only one script.
+import { clamp, controlNamed, isPlace, lastOf, playedTo, saidAt } from "./stops.js";
+import { div, filled, html, isPlain, onArrows, setText, svg } from "./dom.js";
+import { KINDS, padlock, question, reset } from "./controls.js";
 import { handlesOf } from "./touch.js";
 
 // ---- Bounds ---------------------------------------------------------------------------------------------------------
@@ -25,56 +29,12 @@ const UNANSWERED = 200; // ms of kernel time in unanswered requests, so that the
 const ONE_TOUCH = 2000; // ms of kernel time that one touch may prefetch
 const SAME_TOUCH = 1000; // ms: moves closer together than this are one touch
 const OVERDUE = 10_000; // ms without an answer
-const PLAY = 3000; // ms from the first stop to the last
 const SMALLEST_LETTER = 9; // px
 const IN_HAND = 4; // without a kernel: weight of the slider in use, relative to the other controls
-const MOST_BUTTONS = 46; // em: a wider choice becomes a list
+const NARROW = 520; // px: a narrower panel folds all but the first controls
+const IN_SIGHT = 2; // controls that a narrow panel does not fold
 
-// ---- Controls as numbers --------------------------------------------------------------------------------------------
-/** The last place of a control; the first is 0. @param {Control} control */
-export const lastOf = ({ kind, last, options }) => ({ slider: last, choice: options?.length - 1, toggle: 1 })[kind];
-
-/** The value of a slider's stop, without floating-point noise. @param {Control} slider @param {number} stop */
-export function valueAt(slider, stop) {
-  const value = slider.log ? slider.start * slider.step ** stop : slider.start + slider.step * stop;
-  return slider.whole ? Math.trunc(value) : Number(value.toPrecision(12));
-}
-
-/** The stop nearest to a number, clamped to the range. @param {Control} slider @param {number} number */
-export function nearestStop(slider, number) {
-  const low = valueAt(slider, 0);
-  const inside = Math.min(Math.max(number, low), valueAt(slider, slider.last));
-  const steps = slider.log ? Math.log(inside / slider.start) / Math.log(slider.step) : (inside - low) / slider.step;
-  return clamp(Math.round(steps), slider.last);
-}
-
-/** The text of a control at a place: a number, an option, or nothing. @param {Control} control @returns {string} */
-const saidAt = (control, at) => {
-  if (control.kind !== "slider") return control.options?.[at] ?? "";
-  const value = valueAt(control, at); // logarithmic stops need few digits
-  return String(control.log && !control.whole ? Number(value.toPrecision(4)) : value);
-};
-
-/** The stop that a key moves to, or null for other keys. @param {string} key @returns {number?} */
-export function keyStop(key, stop, last) {
-  const page = Math.max(1, Math.round(last / 10));
-  const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: page, PageDown: -page };
-  return key in by ? clamp(stop + by[key], last) : ({ Home: 0, End: last }[key] ?? null);
-}
-
-/** The stop reached `elapsed` ms after playing started at `stop`: up to the last stop and back, repeatedly. */
-export function playedTo(stop, elapsed, last) {
-  const way = (stop + (elapsed / PLAY) * last) % (2 * last);
-  return Math.round(way <= last ? way : 2 * last - way);
-}
-
-/** Whether a list of numbers is a state of these controls. @param {number[]} at @param {Control[]} controls */
-export function isPlace(at, controls) {
-  const none = (place, { kind }) => place === -1 && kind === "choice";
-  const inside = (place, i) => none(place, controls[i]) || clamp(place, lastOf(controls[i])) === place;
-  return Array.isArray(at) && at.length === controls.length && at.every(Number.isInteger) && at.every(inside);
-}
-
+// ---- States ---------------------------------------------------------------------------------------------------------
 /** Whether a message is a packet of this panel. @param {Control[]} controls */
 export function isPacket(message, controls) {
   if (message?.kind !== "state" || typeof message.line !== "string" || !isPlace(message.at, controls)) return false;
@@ -82,7 +42,6 @@ export function isPacket(message, controls) {
   return failed === true || (Number.isInteger(rest) && Array.isArray(moving) && moving.every(Array.isArray));
 }
 
-const clamp = (number, last) => Math.min(Math.max(number, 0), last);
 const keyOf = (at) => at.join();
 const replaced = (at, index, place) => at.map((old, i) => (i === index ? place : old));
 
@@ -266,6 +225,7 @@ export class Player {
   guessed = null; // the chosen option, -1 if skipped, null if not answered yet
   gone = false; // whether the reader waits and no answer comes
   lost = false; // whether the front end reports that the kernel lost the panel
+  untouched = true; // whether the reader has not moved anything yet
   note = "";
   heard = null; // called with a guess if there is no kernel
   #hand = -1; // the control touched last
@@ -339,6 +299,7 @@ export class Player {
   }
 
   #hold(control) {
+    this.untouched = false;
     this.questions.touch();
     if (this.#hand !== control) [this.#hand, this.#way] = [control, 0];
     shared().inHand = this;
@@ -482,18 +443,6 @@ export class Player {
 }
 
 // ---- The picture ----------------------------------------------------------------------------------------------------
-const SVG = "http://www.w3.org/2000/svg";
-const svg = (name, attributes, ...children) => filled(document.createElementNS(SVG, name), attributes, children);
-const html = (name, attributes, ...children) => filled(document.createElement(name), attributes, children);
-
-/** Set attributes, except null ones, and append children. */
-function filled(node, { style, ...attributes } = {}, children = []) {
-  for (const [key, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(key, value);
-  if (style) node.style.cssText = style;
-  node.append(...children);
-  return node;
-}
-
 /** The strokes of a state as SVG. Changing the state updates only strokes that differ. */
 class Picture {
   slots = []; // one group for each moving artist
@@ -621,121 +570,7 @@ class Picture {
 const outline = (x, y, width, height) =>
   y === undefined ? svg("path", { d: x }) : svg("rect", { x, y, width, height });
 
-// ---- Controls in the page -------------------------------------------------------------------------------------------
-const div = (name, ...children) => html("div", { class: `blocklab-${name}` }, ...children);
-
-function button(text, press, name = null) {
-  const node = html("button", { type: "button", class: name && `blocklab-${name}` }, text);
-  node.addEventListener("click", press);
-  return node;
-}
-
-/** Handle keys: `act(key)` returns whether it used the key; other keys propagate. */
-function onKey(node, act) {
-  node.addEventListener("keydown", (event) => isPlain(event) && act(event.key) && event.preventDefault());
-}
-
-/** Call `move` for keys that lead to another stop. */
-function onArrows(node, stop, last, move, keys = /./) {
-  onKey(node, (key) => {
-    const goal = keys.test(key) ? keyStop(key, stop(), last()) : null;
-    return goal !== null && (move(goal), true);
-  });
-}
-
-const isPlain = (event) => !(event.ctrlKey || event.altKey || event.metaKey || event.shiftKey);
-const setText = (node, text) => node.textContent === text || (node.textContent = text);
-
-/** A slider. Every kind of control returns its element and a function that shows the player's state. */
-function slider(player, index, id) {
-  const { controls, words } = player.spec;
-  const control = controls[index];
-  const { label, last } = control;
-  const here = () => player.at[index];
-  const move = (stop) => player.move(index, stop);
-  const step = (stop) => player.move(index, stop, true);
-  const run = () => player.play(player.playing === index ? -1 : index);
-  const range = html("input", { type: "range", id, min: 0, max: last, step: 1 });
-  const ends = { min: valueAt(control, 0), max: valueAt(control, last) };
-  const box = html("input", { type: "number", step: "any", "aria-label": label, ...ends });
-  const play = button("", run, "play");
-  const letters = [0, 1, last - 1, last].map((stop) => saidAt(control, stop).length);
-  box.style.width = `calc(${Math.max(...letters)}ch + 1.4em)`;
-  let typing = false;
-  const show = () => {
-    range.value = here();
-    range.setAttribute("aria-valuetext", saidAt(control, here()));
-    if (!typing) box.value = saidAt(control, here());
-    play.classList.toggle("blocklab-playing", player.playing === index);
-    play.setAttribute("aria-label", `${player.playing === index ? words.pause : words.play}: ${label}`);
-  };
-  const typed = () => {
-    const number = typing ? box.valueAsNumber : NaN;
-    typing = false;
-    if (!Number.isNaN(number)) move(nearestStop(control, number));
-    show();
-  };
-  range.addEventListener("pointerdown", () => player.touch(index));
-  range.addEventListener("input", () => move(Number(range.value)));
-  onArrows(range, here, () => last, step);
-  onKey(range, (key) => key === " " && (run(), true));
-  box.addEventListener("input", () => (typing = true));
-  box.addEventListener("change", typed); // Enter, and leaving the box
-  // ArrowLeft and ArrowRight move the text cursor.
-  onArrows(box, here, () => last, (stop) => (typed(), step(stop)), /^(Arrow|Page)(Up|Down)$/);
-  return { node: div("control", html("label", { for: id }, label), div("slider", range, box, play)), show };
-}
-
-function choice(player, index, id) {
-  const { label, options } = player.spec.controls[index];
-  const move = (place) => player.move(index, place);
-  const width = (letter) => (letter > "\u2e80" ? 1 : 0.56); // em: of a Chinese character, of a Latin letter
-  if ([...options.join("")].reduce((sum, letter) => sum + width(letter), 2.8 * options.length) > MOST_BUTTONS) {
-    const list = html("select", { id }, html("option", { value: -1, hidden: "" }));
-    list.append(...options.map((option, i) => html("option", { value: i }, option)));
-    list.addEventListener("change", () => move(Number(list.value)));
-    const show = () => (list.value = player.at[index]);
-    return { node: div("control", html("label", { for: id }, label), list), show };
-  }
-  const buttons = options.map((option, i) => button(option, () => move(i)));
-  const group = html("div", { class: "blocklab-options", role: "group", "aria-labelledby": id }, ...buttons);
-  onArrows(group, () => player.at[index], () => options.length - 1, (place) => (move(place), buttons[place].focus()));
-  const show = () => buttons.forEach((each, i) => each.setAttribute("aria-pressed", i === player.at[index]));
-  return { node: div("control", html("span", { id }, label), group), show };
-}
-
-function toggle(player, index, id) {
-  const box = html("input", { type: "checkbox", id });
-  box.addEventListener("change", () => player.move(index, Number(box.checked)));
-  const node = div("control", div("toggle", box, html("label", { for: id }, player.spec.controls[index].label)));
-  return { node, show: () => (box.checked = player.at[index] === 1) };
-}
-
-const KINDS = { slider, choice, toggle };
-
-/** The question before anything moves, and the feedback afterwards. */
-function question(player, answered) {
-  const { guess, words } = player.spec;
-  const answer = (place) => (player.guess(place), answered());
-  const options = guess.options.map((option, i) => button(option, () => answer(i)));
-  const skip = button(words.skip, () => answer(-1), "skip");
-  const first = div("first", words.guess_first);
-  const told = filled(div("told"), { "aria-live": "polite" });
-  const node = div("guess", div("asked", guess.label), div("options", ...options, skip), first, told);
-  filled(node, { role: "group", "aria-label": guess.label });
-  const show = () => {
-    const { guessed, locked } = player;
-    options.forEach((option, i) => {
-      option.disabled = !locked;
-      option.setAttribute("aria-pressed", i === guessed);
-      option.classList.toggle("blocklab-right", !locked && i === guess.right);
-    });
-    skip.hidden = first.hidden = !locked;
-    setText(told, locked ? "" : (guess.told[guessed] ?? guess.skipped));
-  };
-  return { node, show };
-}
-
+// ---- One view in the page -------------------------------------------------------------------------------------------
 /** A keyboard handle over something touchable in the picture: a slider over these stops of a control. */
 function knob(player, index, kind, stops) {
   const { label, ...control } = player.spec.controls[index];
@@ -752,7 +587,6 @@ function knob(player, index, kind, stops) {
   return { node, show };
 }
 
-// ---- One view in the page -------------------------------------------------------------------------------------------
 /** Add a view of a player to an element. @param {Player} player @param {HTMLElement} element */
 function view(player, element) {
   const { spec } = player;
@@ -761,23 +595,39 @@ function view(player, element) {
   const picture = new Picture(spec.size, player.store.records, prefix);
   const handles = handlesOf(player, picture, (...about) => knob(player, ...about));
   const parts = spec.controls.map((control, i) => KINDS[control.kind](player, i, prefix + control.name));
-  const bar = html("fieldset", { class: "blocklab-bar" }, ...parts.map(({ node }) => node));
+  const nodes = parts.map(({ node }) => node);
+  const bar = html("fieldset", { class: "blocklab-bar" }, ...nodes);
+  const more = html("details", { class: "blocklab-more" }, html("summary", {}, words.more));
   const box = div("picture", picture.root);
   const line = filled(div("line"), { role: "status" });
+  const lock = spec.guess ? div("lock", padlock(), words.guess_first) : "";
   const note = filled(div("note"), { "aria-live": "polite" });
   const unanswered = div("unanswered", words.run);
   const lang = spec.language === "zh" ? "zh-CN" : "en";
-  const root = filled(div("panel", bar, box, line, note, unanswered), { lang });
+  const root = filled(div("panel", box, line, lock, bar, note, unanswered), { lang });
   element.append(root);
-  if (parts.length) bar.append(button(words.reset, () => player.reset(), "reset"));
+  const resetButton = reset(player);
   if (spec.guess) {
-    parts.push(question(player, () => bar.querySelector("input, button, select")?.focus())); // its buttons are disabled
+    const focus = (told) => nodes[controlNamed(told, spec.controls)]?.querySelector("input, button, select")?.focus();
+    parts.push(question(player, focus)); // the buttons of the question are disabled then
     root.prepend(parts.at(-1).node);
   }
   // Full width, or narrower on a narrow page; if text would become too small to read, it scrolls instead.
   const least = Math.ceil((spec.size[0] * SMALLEST_LETTER) / (spec.smallest || SMALLEST_LETTER));
   picture.root.style.cssText = `min-width:${least}px;max-width:${Math.max(spec.size[0], least)}px`;
+  const fold = () => {
+    const spare = root.clientWidth < NARROW ? nodes.slice(IN_SIGHT) : [];
+    if (spare.length > 1) more.append(...spare); // folding a single one would save no space
+    bar.replaceChildren(...nodes.filter((node) => spare.length < 2 || !spare.includes(node)));
+    if (spare.length > 1) bar.append(more);
+    if (nodes.length) bar.append(resetButton);
+  };
+  let folded = null; // whether controls are folded
   const resized = new ResizeObserver(() => {
+    if (folded !== (root.clientWidth < NARROW)) {
+      folded = root.clientWidth < NARROW;
+      fold();
+    }
     const scrolls = box.scrollWidth > box.clientWidth + 1; // then it must be focusable
     for (const name of ["role", "tabindex", "aria-label"]) box.removeAttribute(name);
     if (scrolls) filled(box, { role: "group", tabindex: 0, "aria-label": words.picture });
@@ -796,9 +646,11 @@ function view(player, element) {
     show() {
       if (player.shown) picture.show(player.shown);
       picture.layer.setAttribute("aria-label", player.line);
-      bar.disabled = player.locked;
+      bar.disabled = bar.hidden = player.locked;
+      if (lock) lock.hidden = !player.locked;
       for (const part of [handles, ...parts]) part.show();
       root.classList.toggle("blocklab-waiting", player.waiting);
+      root.classList.toggle("blocklab-untouched", player.untouched && !player.locked);
       root.classList.toggle("blocklab-failed", player.failed);
       line.setAttribute("aria-live", player.playing < 0 ? "polite" : "off");
       setText(line, player.line);

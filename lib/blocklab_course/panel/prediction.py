@@ -18,18 +18,27 @@ class Prediction(Choice):
 
         Prediction({Text(en="it grows", zh="变大"): 1, Text(en="nothing", zh="不变"): 0}, right=0, explanation=Text(…))
 
-    The explanation is shown whatever the reader chose. The picture does not receive the prediction.
+    The question stands above the options. The explanation is shown whatever the reader chose. The picture does not
+    receive the prediction.
 
     Raises ValueError as Choice does, and if None is an option or `right` is not one.
     """
 
-    def __init__(self, options: dict[Label, Any], *, right: Any, explanation: Label, label: Label = YOUR_GUESS):
+    def __init__(
+        self,
+        options: dict[Label, Any],
+        *,
+        right: Any,
+        explanation: Label,
+        question: Label | None = None,
+        label: Label = YOUR_GUESS,
+    ):
         super().__init__(options, None, label)
         if self.index(None) is not None:
             raise ValueError("Prediction: expected options other than None, which means no prediction yet")
         if self.index(right) is None:
             raise ValueError(f"Prediction: expected right to be one of the options, got {short_repr(right)}")
-        self.right, self.explanation = right, explanation
+        self.right, self.explanation, self.question = right, explanation, question
         self.choice: int | None = None  # index of the chosen option, or SKIPPED
 
     def is_valid_choice(self, choice: Any) -> bool:
@@ -54,6 +63,7 @@ class Prediction(Choice):
     def spec(self, name: str = "guess") -> dict:
         feedback = [self.feedback(index) for index in range(len(self.options))]
         return super().spec(name) | {
+            "question": None if self.question is None else str(self.question),
             "right": self.index(self.right),
             "told": feedback,
             "skipped": str(self.explanation),
