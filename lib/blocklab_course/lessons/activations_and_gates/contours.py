@@ -45,6 +45,10 @@ GUESS = Prediction(
         Text(en="only both at once", zh="两者缺一不可"): "both",
     },
     right="gate",
+    question=Text(
+        en="With ReLU and no gate the contours are straight. What bends them?",
+        zh="用 ReLU、不用门，等高线是直的。怎样才会变弯？",
+    ),
     explanation=Text(
         en="Only a gate bends them: tick the gate and set f to none, and the right picture is a saddle; without a gate "
         "no f helps.",

@@ -42,6 +42,10 @@ GUESS = Prediction(
         Text(en="all", zh="全部"): range(8),
     },
     right=range(3, 8),
+    question=Text(
+        en="Token 3 is pushed under a causal mask. Which outputs move?",
+        zh="用因果掩码，推动词元 3。哪些输出会变？",
+    ),
     explanation=Text(
         en="3 to 7 move: set mask to causal and token to 3, and these five outputs turn orange.",
         zh="变的是 3 到 7：把“掩码”设为“因果”，“词元”拖到 3，这五个输出就变成橙色。",

@@ -24,6 +24,10 @@ OPS = {"LayerNorm": "layer_norm", "RMSNorm": "rms_norm", "SwiGLU": "swiglu"}
 GUESS = Prediction(
     OPS,
     right="layer_norm",
+    question=Text(
+        en="Step by step, forward, width 4096: which of the three takes several times as long as its bytes say?",
+        zh="一步一步做，前向，宽度 4096：哪一个的实际用时，是按字节算出的好几倍？",
+    ),
     explanation=Text(
         en="It is LayerNorm: choose it, and its bar ends at 28, while the dashed frame ends at 5.",
         zh="是 LayerNorm：选中它，横条到 28 为止，虚线框到 5 就结束了。",

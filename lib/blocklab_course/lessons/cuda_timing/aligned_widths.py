@@ -36,6 +36,10 @@ GUESS = Prediction(
         Text(en="neither", zh="都不会"): "neither",
     },
     right="bits",
+    question=Text(
+        en="By which of the two does the width 10922 lose on an H100?",
+        zh="在 H100 上，拖慢宽度 10922 的是哪一种？",
+    ),
     explanation=Text(
         en="The bits at once fit: show an H100, and 10922, whose rows are no multiple of 16 bytes apart, has 0.69 "
         "times the speed of 11008, though by tiles and waves it loses nothing.",

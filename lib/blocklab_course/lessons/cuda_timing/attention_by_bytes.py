@@ -37,6 +37,10 @@ GUESS = Prediction(
         Text(en="257 times", zh="257 倍"): 257,
     },
     right=33,
+    question=Text(
+        en="For 512 tokens, three kernels move 5 times the bytes of one. And for 4096 tokens?",
+        zh="512 个词元时，三个核函数传的字节是一个核函数的 5 倍。4096 个词元呢？",
+    ),
     explanation=Text(
         en="33 times: take 4096 tokens. Scores have a row and a column for each token, so they grow by 64 where q, "
         "k, v "

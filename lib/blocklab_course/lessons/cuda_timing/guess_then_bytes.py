@@ -28,6 +28,10 @@ GUESS = Prediction(
         Text(en="2 times", zh="2 倍"): 2.0,
     },
     right=1.0,
+    question=Text(
+        en="With one kernel for each, how much faster than LayerNorm is RMSNorm by bytes?",
+        zh="各用一个核函数，按字节算，RMSNorm 比层归一化快多少？",
+    ),
     explanation=Text(
         en="RMSNorm is no faster: switch to one kernel, and both bars are 4 bytes long.",
         zh="RMSNorm 一样快，并没有更快：切换到“一个核函数”，两根横条都是 4 字节。",

@@ -44,6 +44,10 @@ GUESS = Prediction(
         Text(en="it stays the same", zh="不变"): "same",
     },
     right="through",
+    question=Text(
+        en="With “no waiting”, the size grows from 1 to 128 MB. What does the measured speed do?",
+        zh="选“不等待”，数据量从 1 MB 增大到 128 MB。测得的速度会怎样变？",
+    ),
     explanation=Text(
         en="It rises through the roof: choose “no waiting” and drag. However much is moved, the reading is 10 µs.",
         zh="速度会上升，并冲破屋顶线：选“不等待”，再拖动。不管传多少数据，读数总是 10 µs。",

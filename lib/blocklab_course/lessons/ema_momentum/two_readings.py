@@ -33,6 +33,10 @@ GUESS = Prediction(
         Text(en="neither 0", zh="都偏离 0"): set(),
     },
     right={"PyTorch"},
+    question=Text(
+        en="Both frameworks get momentum 0.99 and train for 20 steps. Where is the mean of the outputs in eval mode?",
+        zh="两个框架的动量都设为 0.99，各训练 20 步。评估模式下，输出的均值在哪里？",
+    ),
     explanation=Text(
         en="PyTorch's mean is near 0, Keras' is not: set momentum to 0.99, and it is 6.56 in Keras.",
         zh="PyTorch 的均值在 0 附近，Keras 的不在：把“动量”调到 0.99，Keras 的是 6.56。",

@@ -37,6 +37,10 @@ GUESS = Prediction(
         Text(en="smaller", zh="更小"): "smaller",
     },
     right="smaller",
+    question=Text(
+        en="Llama 3.1 70B has 80 layers, Llama 2 7B has 32. How large is its cache, compared with the other's?",
+        zh="Llama 3.1 70B 有 80 层，Llama 2 7B 有 32 层。前者的缓存是后者的几倍？",
+    ),
     explanation=Text(
         en="It is smaller, 0.625 of the other: drag “model” to Llama 3.1 70B and compare its bar with that of "
         "Llama 2 7B.",

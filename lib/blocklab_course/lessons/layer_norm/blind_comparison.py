@@ -40,6 +40,10 @@ GUESS = Prediction(
         Text(en="σ = 0.00001, like ε", zh="σ = 0.00001，与 ε 一样"): "like ε",
     },
     right="near the root of ε",
+    question=Text(
+        en="ε is 0.00001. From which σ down is “std + ε” off by a tenth?",
+        zh="ε 是 0.00001。σ 小到多少，“标准差 + ε”就会有十分之一的误差？",
+    ),
     explanation=Text(
         en="At 0.006 already: drag σ to the left, and there the orange dot is at 0.1. There the ε of the line "
         "does next to nothing; that of the right formula is added to σ², which is 0.000036.",

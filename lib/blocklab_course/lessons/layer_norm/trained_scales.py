@@ -24,6 +24,10 @@ GUESS = Prediction(
         Text(en="all about 1", zh="都约等于 1"): "one",
     },
     right="smaller",
+    question=Text(
+        en="Before training every γ was 1. What has training made of them?",
+        zh="训练之前，γ 都是 1。训练把它们变成了什么样？",
+    ),
     explanation=Text(
         en="Nearly all are smaller than 1: tick *trained*, and go through the norms.",
         zh="几乎都比 1 小：勾选“训练之后”，再逐个看各个归一化层。",

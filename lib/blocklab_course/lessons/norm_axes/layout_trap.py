@@ -38,6 +38,10 @@ GUESS = Prediction(
         Text(en="all blocks", zh="所有方块"): "all",
     },
     right="position",
+    question=Text(
+        en="Feature 1 of token 1 is pushed, and L and C are both 4. Which blocks rise with it?",
+        zh="推动词元 1 的特征 1，L 和 C 都是 4。哪些方块会跟着升起来？",
+    ),
     explanation=Text(
         en="the layer takes the positions for channels: set L to 4, and the row of token 1 rises in both sentences.",
         zh="这一层把位置当成了通道：把 L 调到 4，两个句子里词元 1 的那一行都会升起来。",

@@ -26,6 +26,10 @@ PUSHES = 1, 2, 3, 4, 6, 8, 11, 16, 30, 100  # an output moves most with the firs
 GUESS = Prediction(
     {"1": 1, "9": 9, "18": 18, "72": 72},
     right=18,
+    question=Text(
+        en="The layer is BatchNorm, and one of 72 numbers is pushed. How many outputs move?",
+        zh="这一层是批量归一化。推动 72 个数中的一个，会有多少个输出改变？",
+    ),
     explanation=Text(
         en="18 move: drag push to 10, and the whole channel is raised, in every sample.",
         zh="有 18 个改变：把“推多少”拖到 10，整个通道的方块都会升起来，每个样本里都是这样。",

@@ -32,6 +32,10 @@ HANDS = ((OTHER, 5.5), (MOVED, 2.4))  # colour and width in points, of the first
 GUESS = Prediction(
     {"1": 1, "6": 6, "22": 22, "44": 44},
     right=44,
+    question=Text(
+        en="With base 1 all hands turn by 1 radian per position. Which position is most similar to position 0?",
+        zh="底数取 1，所有指针每走一个位置都转 1 弧度。哪个位置与位置 0 最相似？",
+    ),
     explanation=Text(
         en="It is 44: set base to 1 and shift to 44, and all hands are almost exactly back, with similarity 0.9998.",
         zh="是 44：把“底数”调到 1，“平移”调到 44，所有指针几乎正好转回原处，相似度是 0.9998。",

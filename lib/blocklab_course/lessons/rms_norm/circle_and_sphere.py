@@ -38,6 +38,10 @@ GUESS = Prediction(
         Text(en="a circle", zh="圆周"): "circle",
     },
     right="circle",
+    question=Text(
+        en="After both steps, what shape do LayerNorm's 300 outputs form?",
+        zh="两步都做完之后，层归一化的 300 个输出组成什么形状？",
+    ),
     explanation=Text(
         en="A circle: drag steps to 2, and all points on the left are 1.73 from the origin, at 90° to the diagonal.",
         zh="是圆周：把“步骤”拖到 2，左图的点到原点的距离都是 1.73，与对角线的夹角都是 90°。",

@@ -26,6 +26,10 @@ GUESS = Prediction(
         Text(en="no shift", zh="都不行"): "none",
     },
     right="mean of 0",
+    question=Text(
+        en="With scale 1, at which shift do both layers give the same four numbers?",
+        zh="“缩放”为 1，“平移”取多少时，两种层给出相同的四个数？",
+    ),
     explanation=Text(
         en="At −2.5 the mean is 0: drag shift there, and σ and RMS are both 1.12, so the layers differ by 0.00.",
         zh="平移取 −2.5 时均值为 0：拖到那里，σ 和 RMS 都是 1.12，两种层相差 0.00。",

@@ -39,6 +39,10 @@ GUESS = Prediction(
         Text(en="neither", zh="两种都不是"): "neither",
     },
     right="later",
+    question=Text(
+        en="With the query at 3 and the key at 0 the dot product is −0.89. Where else is it the same?",
+        zh="查询在 3，键在 0，点积是 −0.89。还有哪里的点积也是这个数？",
+    ),
     explanation=Text(
         en="Query at 1003 and key at 1000 give −0.8907 again; query at 0 and key at 3 give −0.1003.",
         zh="查询在 1003、键在 1000，点积仍是 −0.8907；查询在 0、键在 3，点积是 −0.1003。",

@@ -27,6 +27,10 @@ LOWEST, HIGHEST = -2.0, 6.0  # the outputs shown
 GUESS = Prediction(
     {"500": 500.0, "1.41": 1.41, "1": 1.0, "0.71": 0.71},
     right=1.0,
+    question=Text(
+        en="Two numbers share a mean: 0 and 1000. What becomes of the 1000?",
+        zh="两个数共用一个均值：0 和 1000。1000 会变成多少？",
+    ),
     explanation=Text(
         en="It is 1: set m to 2 and drag x₁ to 1000. The mean is 500, and the standard deviation is 500 as well.",
         zh="是 1：把 m 调到 2，把 x₁ 拖到 1000。均值是 500，标准差也是 500。",

@@ -22,6 +22,10 @@ GUESS = Prediction(
         Text(en="nothing", zh="不变"): "stay",
     },
     right="stay",
+    question=Text(
+        en="When s grows from 1 to 1000000, what happens to the orange bars?",
+        zh="s 从 1 增大到 1000000，橙色的柱子会怎样？",
+    ),
     explanation=Text(
         en="Nothing happens to them: drag s to 1000000, and the last output is still 1.342.",
         zh="柱子不变：把 s 拖到 1000000，最后一个输出仍然是 1.342。",

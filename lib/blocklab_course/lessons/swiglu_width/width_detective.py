@@ -30,6 +30,10 @@ GUESS = Prediction(
         Text(en="all divisors", zh="所有因数"): "all",
     },
     right="some",
+    question=Text(
+        en="Which values of multiple_of turn 10922 into 11008?",
+        zh="哪些 multiple_of 能让 10922 变成 11008？",
+    ),
     explanation=Text(
         en="Some divisors of 11008 do: set “try all” to “for 11008”, and the top row on the right has 5 marks, from "
         "128 to 688.",

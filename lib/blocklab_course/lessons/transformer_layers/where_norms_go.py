@@ -44,6 +44,10 @@ GUESS = Prediction(
         Text(en="the parallel layers'", zh="并列式"): "parallel",
     },
     right="output",
+    question=Text(
+        en="Of 48 layers, the first gets the largest gradient in which order?",
+        zh="一共 48 层，哪种顺序的第一层梯度最大？",
+    ),
     explanation=Text(
         en="Output norm's: choose output and drag depth to 48. It is 7.0, and pre-norm's 0.88; with QK-norm it is 1.1.",
         zh="是输出归一化：选“输出归一化”，把“深度”拖到 48，梯度是 7.0，前置归一化的是 0.88；"

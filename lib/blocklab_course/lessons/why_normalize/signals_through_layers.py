@@ -51,6 +51,10 @@ GUESS = Prediction(
         Text(en="a hundredth", zh="只剩百分之一"): "smaller",
     },
     right="smaller",
+    question=Text(
+        en="With BatchNorm the weights become 100 times as large. What becomes of their gradient?",
+        zh="用批量归一化，权重变为 100 倍。权重的梯度会怎样？",
+    ),
     explanation=Text(
         en="A hundredth: choose BatchNorm and drag the weights from 0.1 to 10. The histograms stay, and the gradient "
         "in layer 1 falls from 300 to 3.",

@@ -27,6 +27,10 @@ GUESS = Prediction(
         Text(en="minus the mean", zh="多减均值"): "minus-mean",
     },
     right="no-mask",
+    question=Text(
+        en="One mistake brings the loss down to less than half. Which?",
+        zh="有一种错误会让损失降到不足一半。是哪一种？",
+    ),
     explanation=Text(
         en="It is the missing mask: touch its tile, and the loss is less than half, because every token sees the one "
         "that it should foretell.",
