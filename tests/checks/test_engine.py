@@ -15,7 +15,7 @@ from blocklab_course.checks.exercise import Case, Exercise
 from blocklab_course.checks.messages import MESSAGES
 from blocklab_course.checks.mistake import wrong
 from blocklab_course.checks.outcome import CannotCompare, is_close
-from blocklab_course.checks.verdict import MIME, NotPassed, to_html, to_text
+from blocklab_course.checks.verdict import MIME, NotPassed, mark_differences, split_title, to_html, to_text
 from blocklab_course.i18n import Text
 from blocklab_course.lessons.catalog import EXERCISES
 
@@ -471,7 +471,7 @@ def test_counterexample_of_weakness_is_folded_under_advice():
     verdict = check("layer_norm", ADVISED["layer_norm"]["in the input's type"][0])
     assert verdict.passed
     assert "nan" not in str(verdict)
-    [line] = re.findall(r"<details><summary>(.*?)</summary><table>.*</table></details>", verdict.html())
+    [line] = re.findall(r"<details[^>]*><summary>(.*?)</summary><table.*</table></details>", verdict.html())
     assert "float16" in line
     assert "(float16)" in verdict.counterexample.arguments[0][1]
 
@@ -491,7 +491,7 @@ def test_mimebundle_has_text_html_and_data(language):
     assert set(bundle) == {"text/plain", "text/html", MIME}
     assert bundle[MIME].keys() == {"exercise", "passed", "mistake", "advice", "version"}
     assert bundle[MIME]["mistake"] == "eps-outside-root+unbiased-variance"
-    assert "<table>" in bundle["text/html"]
+    assert "<table" in bundle["text/html"]
 
 
 def test_must_pass_raises_with_verdict():
@@ -561,7 +561,38 @@ def test_stars_in_code_are_not_bold():
 def test_bold_in_hint_becomes_html():
     verdict = check("batch_norm", EXERCISES["batch_norm"].variant(EXERCISES["batch_norm"].mistake("momentum-of-keras")))
     assert "**" not in str(verdict)
-    assert "<strong>" in verdict.html().partition("</strong>")[2]
+    assert "<strong>" in verdict.html()
+
+
+def test_first_sentence_of_a_verdict_is_its_title():
+    verdict = check("rms_norm", lambda x, shape, weight=None, eps=None: F.rms_norm(x, shape, None, eps))
+    assert split_title(verdict.messages[0])[0] == "The scale `weight` (γ) has no effect."
+    title, _, rest = verdict.html().partition("</div>")
+    assert title.endswith("rms_norm · weight-ignored</span>")
+    assert "The scale <code>weight</code> (γ) has no effect.<" in title
+    assert rest.startswith('<p style="margin:6px 0 0">Multiply by it after normalizing.</p>')
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "body"),
+    [
+        ("One. Two.", "One.", "Two."),
+        ("漏了开方。请先开方。", "漏了开方。", "请先开方。"),
+        ("Write `correction=0`.", "Write `correction=0`.", ""),
+        ("Use `a. b` here", "Use `a. b` here", ""),
+        ("eps is 1e-5. Here it is 0.1!", "eps is 1e-5.", "Here it is 0.1!"),
+        (f"A{'a' * 120}. B.", f"A{'a' * 120}. B.", ""),
+    ],
+)
+def test_splits_a_message_after_its_first_sentence(text, title, body):
+    assert split_title(text) == (title, body)
+
+
+def test_numbers_that_differ_are_marked():
+    marked = mark_differences("[[1, 2.5], [<b>, 4]]", "[[1, 2], [<b>, 5]]", "#000")
+    mark = '<span style="border-bottom:2px solid #000">{}</span>'
+    assert marked == f"[[1, {mark.format(2.5)}], [&lt;b&gt;, {mark.format(4)}]]"
+    assert mark_differences("ValueError", "[1, 2]", "#000") == "ValueError"
 
 
 @pytest.mark.parametrize(

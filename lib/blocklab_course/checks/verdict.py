@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 import blocklab
+from blocklab_course.cards import BLUE, GREEN, GREY, RED, card, folded, grid, mark, paragraph
 from blocklab_course.i18n import Text, get_language
 
 from .counterexample import Counterexample
@@ -105,28 +106,71 @@ class Verdict:
     __repr__ = __str__
 
     def html(self) -> str:
-        """Return the verdict as HTML. Colours come from the page, so that it works in dark and light themes."""
-        parts = [f"<p><strong>{escape(self.headline)}</strong></p>"]
-        messages = [f"<p>{to_html(text)}</p>" for text in self.messages]
-        rows = html_table((escape(name), f"<code>{escape(value)}</code>") for name, value in self.rows)
-        if rows and self.passed:  # folded under the first advice, because an open table looks like a failure
-            first = len(messages) - len(self.advice)
-            messages[first] = f"<details><summary>{to_html(self.messages[first])}</summary>{rows}</details>"
-        elif rows:
-            messages.append(rows)
-        parts += messages
+        """Return the verdict as a card of HTML, with its first sentence as the title."""
+        title, body = split_title(self.messages[0]) if self.messages else (self.headline, "")
+        pill = " · ".join(filter(None, (self.exercise.name, None if self.passed else self.mistake)))
+        texts = [text for text in (body, *self.messages[1:]) if text]
+        parts = [paragraph(to_html(text)) for text in texts]
+        if self.rows and self.passed:  # folded under the first advice, because an open table looks like a failure
+            first = len(parts) - len(self.advice)
+            parts[first] = folded(to_html(texts[first]), self._grid())
+        elif self.rows:
+            parts.append(self._grid())
         if self.section:
             heading = str(self.section)
             link = f'<a href="{self.exercise.lesson}.ipynb#{heading_anchor(heading)}">{escape(heading)}</a>'
-            parts.append(f"<p>{READ.format(link=link)}</p>")
+            parts.append(paragraph(READ.format(link=link)))
         if self.panel:
-            parts.append(f"<p>{to_html(self.panel)}</p>")
+            parts.append(paragraph(to_html(self.panel)))
         if self.hint_line:
-            parts.append(f"<details><summary>{ONE_LINE}</summary><pre>{escape(self.hint_line)}</pre></details>")
-        return f'<div class="blocklab-verdict">{"".join(parts)}</div>'
+            parts.append(folded(str(ONE_LINE), f"<pre>{escape(self.hint_line)}</pre>"))
+        colour, icon = self._look()
+        return card("verdict", to_html(title), parts, colour, icon, pill)
+
+    def _look(self) -> tuple[str, str]:
+        """The colour and the icon."""
+        if self.passed:
+            return GREEN, "✓"
+        return (GREY, "…") if self.mistake == "not-written-yet" else (RED, "✗")
+
+    def _grid(self) -> str:
+        """The rows, with the learner's numbers marked that differ from the expected ones, if these are shown."""
+        shown = [(escape(name), f"<code>{escape(value)}</code>") for name, value in self.rows]
+        found = self.counterexample
+        count = len(found.arguments)
+        if len(shown) == count + 2:
+            marked = mark_differences(found.yours, found.expected, RED if not self.passed else BLUE)
+            shown[count] = shown[count][0], f"<code>{marked}</code>"
+        return grid(shown, marked=range(count, len(shown)))
 
     def _repr_mimebundle_(self, **_selection: object) -> dict:
         return {"text/plain": str(self), "text/html": self.html(), MIME: self.data}
+
+
+_TITLE = re.compile(r"(?P<title>[^\n]{1,110}?(?:[.!?](?= )|[。！？]))\s*(?P<body>.*)", re.DOTALL)
+_PART = re.compile(r"[^\s,\[\]()]+")  # a number or a word of a formatted value
+
+
+def split_title(text: str) -> tuple[str, str]:
+    """Split a message into its first sentence and the rest. A message of one sentence is all title."""
+    found = _TITLE.fullmatch(text)
+    if not found or found["title"].count("`") % 2:  # a full stop inside code ends no sentence
+        return text, ""
+    return found["title"], found["body"]
+
+
+def mark_differences(text: str, other: str, colour: str) -> str:
+    """Return the text as HTML with the parts marked that differ from those of another text of the same form."""
+    parts, others = _PART.findall(text), _PART.findall(other)
+    if len(parts) != len(others) or len(parts) < 2:
+        return escape(text)
+    pairs = iter(zip(parts, others, strict=True))
+
+    def show(_found: re.Match) -> str:
+        one, two = next(pairs)
+        return escape(one) if one == two else mark(escape(one), colour)
+
+    return _PART.sub(show, text)
 
 
 # Matched in one pass, so that stars inside code stay. Italics begin and end at a word, so that `a * b` is not italic.
