@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 from blocklab_course import begin, i18n, progress_bar
 from blocklab_course.dependencies import REQUIRED, MissingPackages
 from blocklab_course.i18n import Text
-from blocklab_course.session import CHINESE_FONT
 
 UNFREEZE = gc.unfreeze  # the original; conftest.py replaces it
 STEPS = Text(en="steps", zh="步数")
@@ -28,10 +27,10 @@ pytestmark = pytest.mark.usefixtures("lesson_undone")
 def test_begin_sets_language_and_font():
     begin("zh")
     assert i18n.get_language() == "zh"
-    assert matplotlib.rcParams["font.family"] == [CHINESE_FONT, "DejaVu Sans"]
+    assert matplotlib.rcParams["font.family"] == ["Blocklab Sans SC", "DejaVu Sans"]
     begin("en")
     assert i18n.get_language() == "en"
-    assert matplotlib.rcParams["font.family"] == matplotlib.rcParamsDefault["font.family"]
+    assert matplotlib.rcParams["font.family"] == ["Blocklab Sans", "DejaVu Sans"]
 
 
 def test_chinese_font_has_all_glyphs(tmp_path):

@@ -27,7 +27,7 @@ from .project import Project
 
 MAX_BYTES = 1_500_000  # of a bundle
 LINE_LENGTH = 1_000  # of the payload; editors are slow with very long lines
-SUFFIXES = {".py", ".js", ".css", ".csv", ".txt", ".npz", ".jpg"}  # of package files; the font is added separately
+SUFFIXES = {".py", ".js", ".css", ".csv", ".txt", ".npz", ".jpg"}  # of package files; the fonts are added separately
 PACKAGES = ("blocklab", "blocklab_course")
 LICENCES = ("LICENSE", "LICENSE-TEXTS")
 _CALLED = re.compile(r'"(\w+)"|\b(\w+)=')  # exercises, as in check("rms_norm", …) and plug_in(rms_norm=…)
@@ -134,6 +134,7 @@ def collect_files(project: Project, lesson: NotebookNode) -> dict[str, bytes]:
     manifests = (lib / "blocklab_course" / "lessons").glob("*/__init__.py")
     files |= {path.relative_to(lib).as_posix(): path.read_bytes() for path in manifests}
     files |= {name: (project.root / name).read_bytes() for name in LICENCES}
+    files[font.LATIN_FONT.relative_to(font.ROOT / "lib").as_posix()] = font.LATIN_FONT.read_bytes()
     if lesson.metadata.blocklab.language == "zh":
         texts = [data.decode("utf-8") for name, data in files.items() if name.endswith((".py", ".csv"))]
         letters = {*"".join([*texts, *(cell.source for cell in lesson.cells)])}

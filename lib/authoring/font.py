@@ -1,8 +1,10 @@
-"""Build the font of the Chinese figures, a renamed subset of Noto Sans CJK SC of about 1 MB.
+"""Build the fonts of the figures, renamed subsets of Noto Sans CJK SC.
 
-`python -m authoring.font [SOURCE.ttc]` writes `data/BlocklabSansSC.otf` from Debian's `fonts-noto-cjk`: the 3,755 hanzi
-of GB2312 level 1, the hanzi and symbols below, and all characters in the lessons and packages. matplotlib draws what
-Noto lacks (`⟨`, `₂`, `✗`, …) in DejaVu Sans, but not in strings with `$…$`, which may only use the font itself.
+`python -m authoring.font [SOURCE.ttc]` writes two files in `data/` from Debian's `fonts-noto-cjk`.
+`BlocklabSansSC.otf`, about 1 MB, has the 3,755 hanzi of GB2312 level 1, the hanzi and symbols below, and all characters
+in the lessons and packages. `BlocklabSans.otf`, 16 KB, is for figures in English: it has those of them that are narrower
+than a hanzi. matplotlib draws what a font lacks (`⟨`, `₂`, `✗`, …) in DejaVu Sans, but not in strings with `$…$`, which
+may only use the font itself.
 """
 
 import sys
@@ -13,11 +15,12 @@ import matplotlib
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTCollection, TTFont
 
-FAMILY = "Blocklab Sans SC"
+FAMILY, LATIN_FAMILY = "Blocklab Sans SC", "Blocklab Sans"
 SOURCE = Path("/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc")
 SOURCE_FAMILY = "Noto Sans CJK SC"
 ROOT = Path(__file__).parents[2]
 FONT = ROOT / "lib/blocklab_course/data/BlocklabSansSC.otf"
+LATIN_FONT = FONT.with_name("BlocklabSans.otf")
 FALLBACK = Path(matplotlib.get_data_path(), "fonts/ttf/DejaVuSans.ttf")
 
 SYMBOL_RANGES = (
@@ -89,6 +92,13 @@ def read_characters(font: Path) -> set[str]:
         return set(map(chr, opened.getBestCmap()))
 
 
+def narrower_than_hanzi(font: Path) -> set[str]:
+    """The characters that do not fill an em: letters and digits, but not `“`, `×` and `·` as Chinese spaces them."""
+    with TTFont(font, lazy=True) as opened:
+        widths, em = opened["hmtx"], opened["head"].unitsPerEm
+        return {chr(code) for code, glyph in opened.getBestCmap().items() if widths[glyph][0] < em}
+
+
 def find_missing(characters: set[str]) -> set[str]:
     """The characters that neither the font nor its fallback can draw."""
     return characters - read_characters(FONT) - read_characters(FALLBACK)
@@ -103,11 +113,11 @@ def open_source(path: Path) -> TTFont:
     return TTFont(path, fontNumber=families.index(SOURCE_FAMILY), recalcTimestamp=False)
 
 
-def rename(font: TTFont) -> None:
+def rename(font: TTFont, family: str) -> None:
     """Replace every occurrence of Noto's name by ours, as its licence requires; keep copyright and licence."""
-    postscript = f"{FAMILY.replace(' ', '')}-Regular"
+    postscript = f"{family.replace(' ', '')}-Regular"
     version = font["name"].getDebugName(5).split(";")[0]
-    names = {1: FAMILY, 2: "Regular", 3: f"{version}; {postscript}", 4: FAMILY, 5: version, 6: postscript, 16: FAMILY}
+    names = {1: family, 2: "Regular", 3: f"{version}; {postscript}", 4: family, 5: version, 6: postscript, 16: family}
     kept = {number: font["name"].getDebugName(number) for number in (0, 13, 14)}  # copyright, licence, its address
     font["name"].names = []
     for number, string in sorted((kept | names).items()):
@@ -116,7 +126,7 @@ def rename(font: TTFont) -> None:
     outlines = font["CFF "].cff
     outlines.fontNames = [postscript]
     top = outlines.topDictIndex[0]
-    top.FamilyName, top.FullName, top.Notice = FAMILY, FAMILY, kept[0]
+    top.FamilyName, top.FullName, top.Notice = family, family, kept[0]
     for part in top.FDArray:
         part.FontName = f"{postscript}-{part.FontName.rpartition('-')[2]}"
 
@@ -134,12 +144,19 @@ def subset(font: TTFont, characters: set[str]) -> None:
     subsetter.subset(font)
 
 
-def build(source: Path, target: Path) -> None:
-    """Write the subset of `source`; the same source gives the same bytes."""
+def build(source: Path, target: Path, family: str, characters: set[str]) -> None:
+    """Write the subset of `source` under a new name; the same source gives the same bytes."""
     with open_source(source) as font:
-        subset(font, hanzi() | symbols() | characters_in_use())
-        rename(font)
+        subset(font, characters)
+        rename(font, family)
         font.save(target, reorderTables=True)
+
+
+def build_both(source: Path, folder: Path) -> None:
+    """Write the font of the Chinese figures, and from it that of the English ones."""
+    chinese = folder / FONT.name
+    build(source, chinese, FAMILY, hanzi() | symbols() | characters_in_use())
+    build(chinese, folder / LATIN_FONT.name, LATIN_FAMILY, narrower_than_hanzi(chinese))
 
 
 def subset_for(characters: set[str]) -> bytes:
@@ -155,7 +172,9 @@ if __name__ == "__main__":
     source = Path(sys.argv[1]) if sys.argv[1:] else SOURCE
     if not source.exists():
         sys.exit(f"{source}: no such font. Debian and Ubuntu: apt install fonts-noto-cjk, or name a file.")
-    build(source, FONT)
-    print(f"{FONT.relative_to(ROOT)}: {len(read_characters(FONT)):,} characters, {FONT.stat().st_size / 2**20:.2f} MiB")
+    build_both(source, FONT.parent)
+    for file in (FONT, LATIN_FONT):
+        size = file.stat().st_size / 2**10
+        print(f"{file.relative_to(ROOT)}: {len(read_characters(file)):,} characters, {size:,.0f} KiB")
     if tofu := find_missing(characters_in_use()):
         sys.exit(f"in neither {FAMILY} nor DejaVu Sans: {' '.join(sorted(tofu))}")

@@ -2,14 +2,29 @@
 
 import gc
 from importlib.resources import as_file, files
+from typing import NamedTuple
 
 from blocklab_course import i18n
 from blocklab_course.dependencies import check_required
 from blocklab_course.errors import UserFacingError
 from blocklab_course.i18n import Text
 
-CHINESE_FONT = "Blocklab Sans SC"
-FONT_FILE = files("blocklab_course") / "data" / "BlocklabSansSC.otf"
+
+class Font(NamedTuple):
+    """The family of the figures' font, and its file in this package."""
+
+    family: str
+    file: str
+
+    @property
+    def path(self):
+        return files("blocklab_course") / "data" / self.file
+
+
+FONTS = {"en": Font("Blocklab Sans", "BlocklabSans.otf"), "zh": Font("Blocklab Sans SC", "BlocklabSansSC.otf")}
+FALLBACK = "DejaVu Sans"
+"""Draws the symbols that the fonts lack."""
+
 FONT_MISSING = Text(
     en='This is the English file and has no Chinese font: use begin("en"), or open the Chinese version.',
     zh='这个文件是英文版，没有带中文字体。请写 begin("en")，或者打开这一课的中文版文件。',
@@ -29,7 +44,7 @@ def begin(language: str, panels: str = "live") -> None:
     """
     with i18n.use_language(language):
         check_required()
-        if language == "zh" and not FONT_FILE.is_file():
+        if not FONTS[language].path.is_file():
             raise MissingFont(str(FONT_MISSING))
     # Import only now: the packages that these modules need are known to be installed.
     import torch
@@ -59,21 +74,19 @@ def set_language(language: str) -> None:
     import matplotlib
 
     i18n.set_language(language)
-    matplotlib.rcParams["font.family"] = matplotlib.rcParamsDefault["font.family"]
-    if language == "zh":
-        use_chinese_font()
+    use_font(FONTS[language])
     matplotlib.rcParams["axes.unicode_minus"] = True
 
 
-def use_chinese_font() -> None:
-    """Let matplotlib draw Chinese with the font in this package.
+def use_font(font: Font) -> None:
+    """Let matplotlib draw with a font of this package.
 
     It is the first font in the list because matplotlib draws a text with a formula in the first font only.
     """
     import matplotlib
     from matplotlib import font_manager
 
-    if CHINESE_FONT not in font_manager.get_font_names():
-        with as_file(FONT_FILE) as path:
+    if font.family not in font_manager.get_font_names():
+        with as_file(font.path) as path:
             font_manager.fontManager.addfont(path)
-    matplotlib.rcParams["font.family"] = [CHINESE_FONT, "DejaVu Sans"]
+    matplotlib.rcParams["font.family"] = [font.family, FALLBACK]

@@ -251,7 +251,8 @@ def test_bundle_has_the_lesson_package_of_an_imported_figure():
     files = bundle.collect_files(PROJECT, lesson)
     assert "blocklab_course/lessons/attention/saturation.py" in files
     assert "blocklab_course/lessons/rms_norm/exercises/__init__.py" not in files
-    assert f"blocklab_course/data/{font.FONT.name}" not in files  # English needs no font
+    assert f"blocklab_course/data/{font.FONT.name}" not in files
+    assert f"blocklab_course/data/{font.LATIN_FONT.name}" in files
 
 
 def test_bundle_font_has_the_letters_of_the_lesson(tmp_path):

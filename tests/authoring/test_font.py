@@ -85,29 +85,49 @@ def test_font_has_every_hanzi_in_use():
 
 
 def test_strings_with_a_formula_use_the_font_only():
-    held = font.read_characters(font.FONT)
-    boxes = {where: sorted(set(text) - held - {"\n"}) for where, text in strings_with_formula()}
-    assert not any(boxes.values()), f"in a string with $…$ only {font.FAMILY} is used: {boxes}"
+    chinese, english = (font.read_characters(file) for file in (font.FONT, font.LATIN_FONT))
+    boxes = {
+        where: sorted(set(text) - (chinese if set(text) & font.hanzi() else english) - {"\n"})
+        for where, text in strings_with_formula()
+    }
+    assert not any(boxes.values()), f"in a string with $…$ only the font itself is used, no fallback: {boxes}"
 
 
-def test_font_is_renamed_and_keeps_its_licence():
-    with TTFont(font.FONT) as opened:
+def test_english_font_has_the_letters_and_no_wide_symbols():
+    english = font.read_characters(font.LATIN_FONT)
+    assert english == font.narrower_than_hanzi(font.FONT), REMEDY
+    assert {*"Az09²σ−"} <= english
+    assert not {*"“”·×±√○均，"} & english
+
+
+@pytest.mark.parametrize(
+    ("file", "family", "postscript", "most"),
+    [
+        (font.FONT, "Blocklab Sans SC", "BlocklabSansSC-Regular", 1.1 * 2**20),
+        (font.LATIN_FONT, "Blocklab Sans", "BlocklabSans-Regular", 20 * 2**10),
+    ],
+    ids=["zh", "en"],
+)
+def test_font_is_small_and_renamed_and_keeps_its_licence(file, family, postscript, most):
+    with TTFont(file) as opened:
         names = {record.nameID: record.toUnicode() for record in opened["name"].names}
-        assert {names[number] for number in (1, 4, 16)} == {font.FAMILY}
-        assert names[6] == opened["CFF "].cff.fontNames[0] == "BlocklabSansSC-Regular"
+        assert {names[number] for number in (1, 4, 16)} == {family}
+        assert names[6] == opened["CFF "].cff.fontNames[0] == postscript
     assert "Open Font License" in names[13]
-    assert names[0] in font.FONT.with_name("OFL.txt").read_text("utf-8")
-    content = font.FONT.read_bytes()
-    assert len(content) < 1.1 * 2**20
+    assert names[0] in file.with_name("OFL.txt").read_text("utf-8")
+    content = file.read_bytes()
+    assert len(content) < most
     assert b"Noto" not in content
     assert "Noto".encode("utf-16-be") not in content
 
 
 @pytest.mark.exhaustive
 def test_same_source_gives_same_bytes(tmp_path):
-    for name in ("first.otf", "second.otf"):
-        font.build(font.FONT, tmp_path / name)
-    assert (tmp_path / "first.otf").read_bytes() == (tmp_path / "second.otf").read_bytes()
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        font.build_both(font.FONT, tmp_path / name)
+    for file in (font.FONT.name, font.LATIN_FONT.name):
+        assert (tmp_path / "first" / file).read_bytes() == (tmp_path / "second" / file).read_bytes()
 
 
 @pytest.mark.parametrize(
