@@ -2,9 +2,9 @@
 
 `python -m authoring.font [SOURCE.ttc]` writes two files in `data/` from Debian's `fonts-noto-cjk`.
 `BlocklabSansSC.otf`, about 1 MB, has the 3,755 hanzi of GB2312 level 1, the hanzi and symbols below, and all characters
-in the lessons and packages. `BlocklabSans.otf`, 16 KB, is for figures in English: it has those of them that are narrower
-than a hanzi. matplotlib draws what a font lacks (`⟨`, `₂`, `✗`, …) in DejaVu Sans, but not in strings with `$…$`, which
-may only use the font itself.
+in the lessons and packages. `BlocklabSans.otf`, 16 KB, is for figures in English: it has those of them that are
+narrower than a hanzi. matplotlib draws what a font lacks (`⟨`, `₂`, `✗`, …) in DejaVu Sans, but not in strings with
+`$…$`, which may only use the font itself.
 """
 
 import sys

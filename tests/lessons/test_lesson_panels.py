@@ -6,10 +6,12 @@ texts differ. The exhaustive test also covers pairs of extreme values, pixels, a
 
 import functools
 import logging
+import re
 from collections import defaultdict
 
 import pytest
 from matplotlib.font_manager import fontManager
+from matplotlib.text import Text as DrawnText
 
 from authoring.lesson_panels import SOURCES, code_cells, run_panels
 from blocklab_course.panel import Panel, backend, glyphs
@@ -18,6 +20,9 @@ from blocklab_course.panel.display_list import DisplayList
 from blocklab_course.panel.fallback_view import FallbackView
 from blocklab_course.panel.live_view import LiveView
 from blocklab_course.panel.panel import LIVE_SCALE
+
+E_NOTATION = re.compile(r"(?<!\w)\d[\d.]*[eE][-+−]?\d+")
+SAMPLES = 9  # stops of each slider at which texts are read
 
 VIEWS = {"live": LiveView, "plain": FallbackView}
 
@@ -41,6 +46,20 @@ def sweep(panel: Panel, states: list[dict], frames: int = 0) -> list[tuple]:
             pixels = hash(canvas.frame().tobytes()) if number < frames else None
             visits.append((values, line, canvas.strokes(), pixels))
     return visits
+
+
+def texts_in(panel: Panel) -> set[str]:
+    """All texts in the picture and the line, in the states that a sweep visits and between them."""
+    states = panel.visits(pairs=False)
+    for name, control in panel.controls.items():
+        if isinstance(control, Slider):
+            stops = {control.last * part // (SAMPLES - 1) for part in range(SAMPLES)}
+            states += [{**states[0], name: control.at(stop)} for stop in sorted(stops)]
+    found = set()
+    for values in states:
+        with at_state(panel, values) as (canvas, line):
+            found |= {line, *(text.get_text() for text in canvas.figure.findobj(DrawnText) if text.get_visible())}
+    return found
 
 
 def compare_with_redrawn(panel: Panel, visits: list[tuple]) -> None:
@@ -81,7 +100,7 @@ of_every_lesson = pytest.mark.parametrize("source", SOURCES, ids=lambda path: pa
 
 @of_every_lesson
 @pytest.mark.usefixtures("_cached")
-def test_states_match_redrawn_ones_and_every_control_has_an_effect(source, caplog):
+def test_states_match_redrawn_ones_every_control_has_an_effect_and_no_number_has_e_notation(source, caplog):
     shown = run_panels(source)
     assert shown
     asking = {number for number, (_, tags, _base) in enumerate(code_cells(source)) if "guess" in tags}
@@ -95,6 +114,7 @@ def test_states_match_redrawn_ones_and_every_control_has_an_effect(source, caplo
                 if idle_controls(panel, visits):  # some have an effect only after another was moved
                     visits = sweep(panel, panel.visits())
                 assert idle_controls(panel, visits) == [], f"cell {number}"
+                assert [text for text in texts_in(panel) if E_NOTATION.search(text)] == [], f"cell {number}"
             assert len(visits) >= 2 or not panel.controls
     assert not caplog.records
 

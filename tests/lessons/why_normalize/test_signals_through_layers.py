@@ -129,6 +129,6 @@ def test_a_histogram_is_as_high_where_values_are_alike():
     assert 0.7 < highest < 0.8  # 0.5 of [-1, 1] lies at three quarters
 
 
-@pytest.mark.parametrize(("number", "text"), [(1293.0, "1300"), (0.8351, "0.84"), (1.7e-6, "1.7e-06"), (334.0, "330")])
+@pytest.mark.parametrize(("number", "text"), [(1293.0, "1300"), (0.8351, "0.84"), (8e-8, "8 · 10⁻⁸"), (334.0, "330")])
 def test_rounded(number, text):
     assert rounded(number) == text

@@ -16,6 +16,7 @@ from blocklab_course.lessons.cuda_timing.guess_then_bytes import DIRECTIONS, nam
 from blocklab_course.panel import Choice, Panel, Prediction
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
+from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, OTHER, POKED, QUIET
 
 OPS = {"LayerNorm": "layer_norm", "RMSNorm": "rms_norm", "SwiGLU": "swiglu"}
@@ -55,14 +56,14 @@ MIDDLE = Text(en="20% to 80% of the rounds", zh="各轮的 20% 到 80%")
 YOURS = Text(en="your GPU", zh="你的 GPU")
 ABSENT = Text(en="not in the recording", zh="记录中没有")
 SEEN = Text(
-    en="{op}, {direction}, {width} wide, {dtype}. Step by step: by bytes {foretold:.3g} times the time at the roof, "
+    en="{op}, {direction}, {width} wide, {dtype}. Step by step: by bytes {foretold} times the time at the roof, "
     "{took}. Nearest to the roof: {best}. Recorded on {device} ({threads} CPU thread), torch {torch}, {date}.",
     zh="{op}，{direction}，宽 {width}，{dtype}。一步一步做，所用时间与达到屋顶线时相比："
-    "按字节算 {foretold:.3g} 倍，{took}。离屋顶线最近的：{best}。"
+    "按字节算 {foretold} 倍，{took}。离屋顶线最近的：{best}。"
     "记录：{device}（{threads} 个 CPU 线程），torch {torch}，{date}。",
 )
-TIMES = Text(en="measured {times:.3g} times", zh="实测 {times:.3g} 倍")
-NAMED = Text(en="{arm}, {times:.3g} times", zh="{arm}，{times:.3g} 倍")
+TIMES = Text(en="measured {times} times", zh="实测 {times} 倍")
+NAMED = Text(en="{arm}, {times} times", zh="{arm}，{times} 倍")
 
 
 def on_your_gpu() -> Measured | None:
@@ -111,7 +112,7 @@ def against_the_roof(measured: Measured, yours: Measured | None = None) -> Calla
                 if spread is not None:
                     found[arm] = spread.median / fewest
                     ends[y].set_data([spread.p20 / fewest, spread.p80 / fewest], [y, y])
-                    texts[y].set(x=1.04 * max(spread.p80 / fewest, 1), text=f"{found[arm]:.3g}", color=INK)
+                    texts[y].set(x=1.04 * max(spread.p80 / fewest, 1), text=short_number(found[arm]), color=INK)
                 if mine is not None:
                     marks[y].set_data([mine.median / fewest], [y])
             best = min(found, key=found.get, default=None)
@@ -120,9 +121,9 @@ def against_the_roof(measured: Measured, yours: Measured | None = None) -> Calla
                 direction=name_of(direction, DIRECTIONS),
                 width=width,
                 dtype=dtype,
-                foretold=times_by_bytes(op, "eager", direction),
-                took=TIMES.format(times=found["eager"]) if "eager" in found else ABSENT,
-                best=ABSENT if best is None else NAMED.format(arm=ARMS[best], times=found[best]),
+                foretold=short_number(times_by_bytes(op, "eager", direction)),
+                took=TIMES.format(times=short_number(found["eager"])) if "eager" in found else ABSENT,
+                best=ABSENT if best is None else NAMED.format(arm=ARMS[best], times=short_number(found[best])),
                 **{key: measured.provenance[key] for key in ("device", "threads", "torch")},
                 date=measured.provenance["date"].partition("T")[0],
             )

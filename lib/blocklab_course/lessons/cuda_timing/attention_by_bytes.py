@@ -13,6 +13,7 @@ from blocklab_course.lessons.cuda_timing.guess_then_bytes import DTYPES
 from blocklab_course.panel import Choice, Panel, Prediction, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
+from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, OTHER, POKED, QUIET
 
 # The H100 (SXM) of NVIDIA's data sheet: bytes a second, and operations a second by the type of the numbers, bfloat16 on
@@ -72,14 +73,14 @@ LIMITS = {True: Text(en="bytes, {}", zh="字节（{}）"), False: Text(en="arith
 
 def told_bytes(count: float) -> str:
     unit, name = (1e9, "GB") if count >= 1e9 else (1e6, "MB")
-    return f"{count / unit:.3g} {name}"
+    return f"{short_number(count / unit)} {name}"
 
 
 def limit(cost: AttentionCost, dtype: str, unit: str) -> str:
     """Which of bytes and arithmetic takes longer on the H100, and how long, in a unit of PER_SECOND."""
     by_bytes, by_arithmetic = cost.bounds(BANDWIDTH, SPEED[dtype])
     longer = max(by_bytes, by_arithmetic) * PER_SECOND[unit]
-    return LIMITS[by_bytes > by_arithmetic].format(f"{longer:.3g} {unit}")
+    return LIMITS[by_bytes > by_arithmetic].format(f"{short_number(longer)} {unit}")
 
 
 def attention_by_bytes(figure: Figure) -> Callable[..., str]:

@@ -13,6 +13,7 @@ from blocklab_course.panel import Choice, Panel, Prediction, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, OTHER, POKED, QUIET, STILL
 
 # The device, in microseconds and megabytes. Its memory moves 1 MB in 1 µs: that is its roof.
@@ -68,9 +69,9 @@ ROOF = Text(en="memory roof", zh="显存的屋顶线")
 HONEST = Text(en="honest watch", zh="如实计时")
 SEEN = Text(
     en="{size} MB a call. The watch says {said:.1f} µs; from idle to idle one call takes {true:.1f} µs. Apparent "
-    "speed: {share:.3g} times that of memory.{verdict}",
+    "speed: {share} times that of memory.{verdict}",
     zh="每次调用传输 {size} MB。秒表的读数是 {said:.1f} µs；从空闲到空闲，一次调用要 {true:.1f} µs。"
-    "测得的速度是显存速度的 {share:.3g} 倍。{verdict}",
+    "测得的速度是显存速度的 {share} 倍。{verdict}",
 )
 SPEEDS = Text(
     en="2. {watch}: {low:.2f} times the speed of memory at 16 MB, {high:.2f} at 128 MB",
@@ -171,7 +172,7 @@ def lying_watch(figure: Figure) -> Callable[..., str]:
             size=f"{megabytes:g}",
             said=seen.said,
             true=time_calls("honest", megabytes).said,
-            share=share,
+            share=short_number(share),
             verdict=ABOVE if share > 1 else "",
         )
 

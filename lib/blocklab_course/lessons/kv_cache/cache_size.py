@@ -13,6 +13,7 @@ from blocklab_course.panel import Choice, Panel, Prediction, Slider, Toggle
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import pickable
+from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, OTHER, PAPER, POKED, QUIET, STILL, letters_on
 
 MIB, GIB = 2**20, 2**30
@@ -67,7 +68,7 @@ SEEN = Text(
 def in_words(size: float) -> str:
     """A size with three digits and its unit."""
     unit, name = (GIB, "GiB") if size >= GIB else (MIB, "MiB")
-    return f"{size / unit:.3g} {name}"
+    return f"{short_number(size / unit)} {name}"
 
 
 def cache_size(figure: Figure) -> Callable[..., str]:

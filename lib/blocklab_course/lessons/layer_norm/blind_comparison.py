@@ -15,6 +15,7 @@ from blocklab_course.panel import Choice, Panel, Prediction, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, POKED, QUIET, TRUE
 
 EPS = 1e-5
@@ -165,8 +166,8 @@ def blind_comparison(figure: Figure) -> Callable[..., str]:
         here = {f.__name__: float(differences(at, f, DTYPES[dtype])[0]) for _, f, _, _ in FORMULAS}
         of_kind = [formula.__name__ for kind, formula in curves if kind == dtype]
         dots.set_data([sigma] * len(of_kind), [max(here[name], FLOOR) for name in of_kind])
-        words = {name: f"{error:.2g}" if error < math.inf else str(INFINITE) for name, error in here.items()}
-        seen = SEEN.format(sigma="0.499995" if sigma == CUSP else f"{sigma:.3g}", **words)
+        words = {name: short_number(error, 2) if error < math.inf else str(INFINITE) for name, error in here.items()}
+        seen = SEEN.format(sigma="0.499995" if sigma == CUSP else short_number(sigma), **words)
         return seen + SEEN_RIGHT.format(**words) if dtype == "float16" else seen
 
     return update

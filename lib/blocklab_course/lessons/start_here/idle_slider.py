@@ -11,8 +11,10 @@ from blocklab_course.i18n import Text
 from blocklab_course.panel import Prediction
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, QUIET
 
+ABOVE = 3.5  # times as high as its dot stands a number
 ROW = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
 
 GUESS = Prediction(
@@ -37,8 +39,8 @@ TITLE_IN = Text(en="in: s times 1, 2, 3, 4", zh="输入：s 乘以 1、2、3、4
 PLACE = Text(en="which of the four numbers", zh="第几个数")
 TITLE_OUT = Text(en="out: LayerNorm", zh="输出：层归一化")
 SEEN = Text(
-    en="s = {scale:.3g}: the inputs are {scale:.3g} times 1, 2, 3, 4, the last output is {last:.3f}.",
-    zh="s = {scale:.3g}：输入是 1、2、3、4 的 {scale:.3g} 倍，最后一个输出是 {last:.3f}。",
+    en="s = {scale}: the inputs are {scale} times 1, 2, 3, 4, the last output is {last:.3f}.",
+    zh="s = {scale}：输入是 1、2、3、4 的 {scale} 倍，最后一个输出是 {last:.3f}。",
 )
 
 
@@ -63,7 +65,7 @@ def idle_slider(figure: Figure) -> Callable[..., str]:
         inputs.plot(x, 1.0, "o", color=QUIET, markersize=11, markeredgecolor=INK, animated=True, zorder=3)[0]
         for x in place
     ]
-    sizes = [inputs.text(x + 0.15, 1.0, "", va="center", color=INK, animated=True) for x in place]
+    sizes = [inputs.text(x, 1.0, "", ha="center", va="bottom", color=INK, animated=True) for x in place]
     made = outputs.bar(place, before, 0.6, color=MOVED, edgecolor=INK, linewidth=0.6, animated=True, zorder=3)
     for dot, x, number in zip(given, place, ROW.tolist(), strict=True):
         draggable(dot, "scale", lambda scale, x=x, number=number: (x, scale * number))
@@ -72,10 +74,10 @@ def idle_slider(figure: Figure) -> Callable[..., str]:
         y = layer_norm(scale * ROW, (4,))
         for dot, size, number in zip(given, sizes, (scale * ROW).tolist(), strict=True):
             dot.set_ydata([number])
-            size.set_y(number)
-            size.set_text(f"{number:.3g}")
+            size.set_y(ABOVE * number)
+            size.set_text(short_number(number))
         for bar, height in zip(made, y, strict=True):
             bar.set_height(float(height))
-        return SEEN.format(scale=scale, last=float(y[-1]))
+        return SEEN.format(scale=short_number(scale), last=float(y[-1]))
 
     return update

@@ -13,6 +13,7 @@ from blocklab_course.panel import Panel, Slider, Toggle
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, QUIET, TRUE
 
 COUNT = 4000
@@ -27,9 +28,9 @@ ONE_DEVIATION = Text(en="one standard deviation", zh="一个标准差处")
 OUTPUTS = Text(en="outputs of tanh", zh="tanh 的输出")
 BEYOND = Text(en="{share:.0f}% beyond ±{limit}", zh="{share:.0f}% 超出 ±{limit}")
 SEEN = Text(
-    en="Inputs with standard deviation {scale:.3g}: {share:.0f}% of the outputs lie beyond ±0.9, and the average slope "
+    en="Inputs with standard deviation {scale}: {share:.0f}% of the outputs lie beyond ±0.9, and the average slope "
     "is {slope:.2f}.",
-    zh="输入的标准差为 {scale:.3g}：{share:.0f}% 的输出超出 ±0.9，平均斜率是 {slope:.2f}。",
+    zh="输入的标准差为 {scale}：{share:.0f}% 的输出超出 ±0.9，平均斜率是 {slope:.2f}。",
 )
 
 
@@ -80,7 +81,7 @@ def saturation(figure: Figure) -> Callable[..., str]:
         share = 100 * (y.abs() > SATURATED).double().mean()
         beyond.set_text(BEYOND.format(share=share, limit=SATURATED))
         return SEEN.format(
-            scale=x.std(correction=0),
+            scale=short_number(x.std(correction=0).item()),
             share=share,
             slope=(1 - y.square()).mean(),
         )

@@ -16,6 +16,7 @@ from blocklab_course.panel import Choice, Panel, Prediction, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, QUIET, TRUE
 
 WIDTH, BATCH, DEEPEST = 128, 256, 40
@@ -189,8 +190,8 @@ def show_decades(axes: Axes, numbers: list[float]) -> None:
 
 
 def rounded(number: float) -> str:
-    """Two digits, and no exponent where a plain number is short: 1300, 0.84, 1.7e-06."""
-    return f"{float(f'{number:.2g}'):g}"
+    """A number with two digits: 1300, 0.84, 8 · 10⁻⁷."""
+    return short_number(number, 2)
 
 
 def print_deviations(size: float, layers: list[Tensor]) -> None:

@@ -11,6 +11,7 @@ from blocklab_course.panel import Choice, Panel, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, OTHER, STILL
 
 SLOWEST, FASTEST = 10.0, 10_000.0  # GB/s
@@ -39,13 +40,13 @@ SPEED = Text(en="tokens a second, at most", zh="每秒最多几个词元")
 AS_YOU_READ = Text(en="reading 180 English words a minute", zh="每分钟读 180 个英文词")
 MODEL = Text(en="{model}, {bits} bits", zh="{model}，{bits} 位")
 SEEN = Text(
-    en="{model} numbers of {bits} bits are {read:.3g} GB. At {bandwidth} GB/s no more than {speed} tokens a "
+    en="{model} numbers of {bits} bits are {read} GB. At {bandwidth} GB/s no more than {speed} tokens a "
     "second can come, each of them after {wait}.",
-    zh="{model} 个参数，每个 {bits} 位，共 {read:.3g} GB。以 {bandwidth} GB/s 读，"
+    zh="{model} 个参数，每个 {bits} 位，共 {read} GB。以 {bandwidth} GB/s 读，"
     "每秒最多 {speed} 个词元，每个至少要等{wait}。",
 )
-MILLISECONDS = Text(en="{time:.3g} ms", zh=" {time:.3g} ms")
-SECONDS = Text(en="{time:.3g} s", zh=" {time:.3g} s")
+MILLISECONDS = Text(en="{time} ms", zh=" {time} ms")
+SECONDS = Text(en="{time} s", zh=" {time} s")
 
 
 def bytes_per_token(size: str, bits: int) -> float:
@@ -80,21 +81,16 @@ def memory_roof(figure: Figure) -> Callable[..., str]:
         dot.set_data([bandwidth], [speed])
         drop.set_data([bandwidth, bandwidth], [ABOVE_NAMES, speed])
         crowded = bandwidth > NO_ROOM
-        value.set(text=digits(speed), ha="right" if crowded else "left", va="bottom" if crowded else "top")
+        value.set(text=short_number(speed), ha="right" if crowded else "left", va="bottom" if crowded else "top")
         value.set_position((bandwidth / 1.1, 1.25 * speed) if crowded else (1.07 * bandwidth, speed / 1.25))
         draggable(dot, "bandwidth", lambda other: (other, tokens_per_second(other, model, bits)))
-        wait = MILLISECONDS.format(time=1e3 / speed) if speed > 1 else SECONDS.format(time=1 / speed)
+        unit, time = (MILLISECONDS, 1e3 / speed) if speed > 1 else (SECONDS, 1 / speed)
+        wait = unit.format(time=short_number(time))
         read = bytes_per_token(model, bits) / 1e9
-        return SEEN.format(
-            model=model, bits=bits, read=read, bandwidth=digits(bandwidth), speed=digits(speed), wait=wait
-        )
+        numbers = {"read": read, "bandwidth": bandwidth, "speed": speed}
+        return SEEN.format(model=model, bits=bits, wait=wait, **{key: short_number(n) for key, n in numbers.items()})
 
     return update
-
-
-def digits(number: float) -> str:
-    """Three digits, and noughts behind them rather than a power of ten."""
-    return f"{number:.3g}" if number < 1000 else f"{float(f'{number:.3g}'):.0f}"
 
 
 def prepare(axes: Axes) -> None:
@@ -102,9 +98,7 @@ def prepare(axes: Axes) -> None:
     axes.set(xscale="log", yscale="log", xlim=(SLOWEST / 1.1, 1.1 * FASTEST), ylim=(LOW, HIGH))
     axes.set(xlabel=str(BANDWIDTH), ylabel=str(SPEED))
     axes.set_xticks(ticks := (10, 100, 1000, 10_000), [str(tick) for tick in ticks])
-    axes.set_yticks(
-        ticks := (0.1, 1, 10, 100, 1000, 10_000, 100_000), [f"{tick:g}" if tick < 1e5 else "100000" for tick in ticks]
-    )
+    axes.set_yticks(ticks := (0.1, 1, 10, 100, 1000, 10_000, 100_000), [short_number(tick) for tick in ticks])
     axes.minorticks_off()
     style_axes(axes, grid="both")
     axes.axhspan(LOW, READING, color=STILL, alpha=0.6, zorder=0)
