@@ -18,6 +18,8 @@ NEAR = 30  # tenths of a pixel
 STEP = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 TRANSFORM = re.compile(r"translate\((\S+) (\S+)\) scale\((\S+)\)")
 LETTER = np.array([(0, -800), (600, 200)])  # about how far a letter reaches, in thousandths of an em
+MOST_STOPS = 200  # more are less than a pixel apart on a narrow page
+LONGER_SLIDERS = {("ema_momentum.two_readings", "steps"): "the lesson names steps 10, 20, 44 and 459"}
 WITHOUT_CONTROLS = {"small_batches.accuracy_by_batch", "swiglu_width.random_widths", "swiglu_width.rounding_tiles"}
 
 
@@ -144,6 +146,16 @@ def test_handles_lead_to_existing_places(figure):
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
 def test_every_lesson_has_a_handle(lesson):
     assert any(find_handles(figure)[1] for figure in PANELS if figure.startswith(f"{lesson.package}."))
+
+
+def test_sliders_have_few_enough_stops_to_hit_one_with_the_mouse():
+    longer = {
+        (figure, name)
+        for figure in PANELS
+        for name, control in panel_of(figure).controls.items()
+        if isinstance(control, Slider) and control.last >= MOST_STOPS
+    }
+    assert longer == set(LONGER_SLIDERS)
 
 
 @pytest.mark.exhaustive

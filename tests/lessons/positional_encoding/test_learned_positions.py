@@ -21,6 +21,12 @@ def test_the_slider_ends_at_the_last_position(table):
     assert (*position.ends(), position.default) == (0, 59, 59)
 
 
+def test_the_slider_of_a_long_table_has_few_stops(table):
+    position = panel(table).controls["position"]
+    assert (*position.ends(), position.default) == (0, 510, 100)
+    assert position.last < 200
+
+
 def test_the_lesson_says_what_is_seen(table):
     similar = cosines(table)
     means = [similar.diagonal(distance).mean().item() for distance in (1, 3, 6, 8, 12, 15, 64)]

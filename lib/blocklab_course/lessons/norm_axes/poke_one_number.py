@@ -21,7 +21,7 @@ from blocklab_course.panel.palette import GROUPS, INK, MOVED, POKED, QUIET, STIL
 
 CHANNELS, HEIGHT, WIDTH = 4, 3, 3
 PLATE = HEIGHT * WIDTH
-PUSHES = 1, 2, 3, 4, 6, 8, 11, 16, 30, 100  # an output moves most with the first of them
+PUSHES = 1, 2, 3, 4, 6, 8, 11, 15  # an output moves most with the first of them
 
 GUESS = Prediction(
     {"1": 1, "9": 9, "18": 18, "72": 72},
@@ -169,9 +169,9 @@ def panel(**own: Control) -> Panel:
     controls = {
         "guess": GUESS,
         "layer": Choice(CHOICES, "batch", label=Text(en="layer", zh="层")),
-        "push": Slider(0, 1000, 1, value=0, label=Text(en="push", zh="推多少")),
-        "cell": Slider(0, CHANNELS * PLATE - 1, 1, value=13, label=Text(en="which number", zh="推哪个数")),
-        "samples": Slider(1, 3, 1, value=2, label=Text(en="samples N", zh="样本数 N")),
+        "push": Slider(0, 20, 1, value=0, label=Text(en="push", zh="推多少")),
+        "cell": Slider(0, CHANNELS * PLATE - 1, 1, value=13, label=Text(en="pushed number", zh="推哪个数")),
+        "samples": Slider(1, 3, 1, value=2, label=Text(en="samples", zh="样本数 N")),
         "paint": Toggle(False, label=Text(en="paint the groups by formula", zh="按公式给各组涂色")),
     }
     return Panel(poke_one_number, size=(10, 5), **controls | own)

@@ -168,7 +168,7 @@ def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
         "guess": GUESS,
-        "position": Slider(0, 500, 1, value=0, label=Text(en="position", zh="位置")),
+        "position": Slider(0, 500, 5, value=0, label=Text(en="position", zh="位置")),
         "shift": Slider(0, FARTHEST, 1, value=10, label=Text(en="shift", zh="平移")),
         "base": Slider(1.0, 100000.0, 10**0.5, value=10000.0, label=Text(en="base", zh="底数"), log=True),
     }

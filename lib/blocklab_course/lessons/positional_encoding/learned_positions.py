@@ -18,6 +18,7 @@ from blocklab_course.panel.drag import draggable
 from blocklab_course.panel.palette import INK, MOVED, OTHER, POKED, fixed
 
 NEAR = 40  # how far to either side the curves reach
+FEW = 200  # positions; of more the slider reaches every fifth
 LEAST = -1  # the end of the colours
 
 LEARNED = Text(en="learned", zh="学到的")
@@ -104,5 +105,7 @@ def map_axes(axes: Axes, values: np.ndarray, name: str):
 def panel(table: Tensor, **own: Control) -> Panel:
     """The picture of this table with its controls; `own` replaces some of them."""
     last = len(table) - 1
-    position = Slider(0, last, 1, value=min(100, last), label=Text(en="position", zh="位置"))
+    step = 1 if len(table) <= FEW else 5
+    end = last - last % step
+    position = Slider(0, end, step, value=min(100, end), label=Text(en="position", zh="位置"))
     return Panel(learned_positions(table), size=(10, 4.2), **{"position": position} | own)

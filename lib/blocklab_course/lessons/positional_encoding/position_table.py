@@ -123,7 +123,7 @@ def panel(**own: Control) -> Panel:
         "d_model": Slider(16, WIDEST, 16, value=128, label=Text(en="d", zh="d")),
         "base": Slider(1.0, 100000.0, 10**0.5, value=10000.0, label=Text(en="base", zh="底数"), log=True),
         "row": Slider(0, LONGEST - 1, 1, value=20, label=Text(en="row", zh="行")),
-        "column": Slider(0, WIDEST - 1, 1, value=24, label=Text(en="column", zh="列")),
+        "column": Slider(0, WIDEST - 2, 3, value=24, label=Text(en="column", zh="列")),
         "apart": Toggle(False, label=Text(en="sines before cosines", zh="先正弦，后余弦")),
     }
     return Panel(position_table, size=(10, 5), **controls | own)

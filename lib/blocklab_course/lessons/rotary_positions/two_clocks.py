@@ -194,7 +194,7 @@ def panel(**own: Control) -> Panel:
         "guess": GUESS,
         "m": Slider(0, FARTHEST, 1, value=3, label=Text(en="query at", zh="查询的位置")),
         "n": Slider(0, FARTHEST, 1, value=0, label=Text(en="key at", zh="键的位置")),
-        "later": Slider(0, LATEST, 1, value=0, label=Text(en="both later by", zh="同时后移")),
+        "later": Slider(0, LATEST, 10, value=0, label=Text(en="both later by", zh="同时后移")),
         "every": Toggle(False, label=Text(en="every distance", zh="画出所有距离")),
     }
     return Panel(two_clocks, size=(WIDE, 4.8), **controls | own)
