@@ -196,6 +196,30 @@ def test_an_answer_stands_in_its_box():
     shown.close()
 
 
+def test_no_mark_runs_through_the_reading_of_the_loss():
+    shown = panel()
+    for place, found in enumerate(TABLE.values()):
+        with shown.at_state([place]) as (canvas, _line):
+            axes = canvas.figure.axes[1]
+            [reading] = [text for text in axes.texts if text.get_animated()]
+            assert reading.get_text() == f"{found.loss:.4f}"
+            box = reading.get_window_extent()
+            marks = axes.transData.transform([(TABLE[RIGHT].loss, 0), (VOCABULARY_LOSS, 0)])[:, 0]
+            assert [x for x in marks if box.x0 < x < box.x1] == []
+            assert box.x1 < canvas.figure.axes[2].get_window_extent().x0
+    shown.close()
+
+
+def test_the_line_has_no_escape_sequences():
+    shown = panel()
+    for place in range(len(CHOICES)):
+        with shown.at_state([place]) as (_canvas, line):
+            assert "\\" not in line
+    with shown.at_state([list(CHOICES.values()).index("no-weight")]) as (_canvas, line):
+        assert "KeyNot,)||,quat,·,,·, affili·,·,,,,, affiliolicies" in line
+    shown.close()
+
+
 def test_what_is_drawn_loses_no_letter_but_at_its_end():
     haiku = TABLE["minus-mean"].haiku
     assert drawn(haiku).replace("\n", " ") == haiku

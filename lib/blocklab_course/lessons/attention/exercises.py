@@ -691,9 +691,9 @@ ATTENTION = Exercise(
     scaled_inputs=lambda n: three((n,), n, n, 4, 3),
     section=BY_HAND,
     panel=Text(
-        en="under *Poke one token*, set *T and F* to “True takes part” and try every mask: no line leads to an output "
-        "from a token that it must not see.",
-        zh="在“推一个词元”一节把“T/F 的含义”设为“True 表示参与”，逐个试掩码：输出与它不该看到的词元之间没有线相连。",
+        en="under *Poke one token*, set *mask as T and F* to “True takes part” and try every mask: no line leads to an "
+        "output from a token that it must not see.",
+        zh="在“推一个词元”一节把“掩码的 T/F”设为“True 表示参与”，逐个试掩码：输出与它不该看到的词元之间没有线相连。",
     ),
     hint_line="scores = query @ key.mT / query.shape[-1] ** 0.5",
 )

@@ -30,7 +30,7 @@ MASKS = {
     "both": Text(en="both", zh="两者都用"),
 }
 POLARITIES = {
-    "off": Text(en="off", zh="不显示"),
+    "off": Text(en="not shown", zh="不显示"),
     "sdpa": Text(en="True takes part", zh="True 表示参与"),
     "module": Text(en="True is hidden", zh="True 表示屏蔽"),
 }
@@ -200,6 +200,6 @@ def panel(**own: Control) -> Panel:
         "guess": GUESS,
         "token": Slider(0, LENGTH - 1, 1, value=0, label=Text(en="token", zh="词元")),
         "mask": Choice(masks, "none", label=Text(en="mask", zh="掩码")),
-        "polarity": Choice(polarities, "off", label=Text(en="T and F", zh="T/F 的含义")),
+        "polarity": Choice(polarities, "off", label=Text(en="mask as T and F", zh="掩码的 T/F")),
     }
     return Panel(poke_one_token, size=(10, 4.2), **controls | own)

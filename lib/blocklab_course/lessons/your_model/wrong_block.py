@@ -1,5 +1,6 @@
 """One thing wrong in all layers of SmolLM2: its loss on a text, and what it answers to two prompts."""
 
+import re
 from collections.abc import Callable
 from textwrap import wrap
 
@@ -64,6 +65,8 @@ RIGHT_ONE = Text(
     zh="函数全都正确。损失 {loss:.4f}。问法国：{text} 写俳句：{haiku}",
 )
 
+AWAY, LONG = 0.45, 3.4  # from a bar to the reading of its loss, and how long that is, on the axis of the loss
+INVISIBLE = re.compile(r"\\(x[0-9a-f]{2}|[a-z])")  # which SmolLM2 itself spells out: \x0b
 LINE, LINES = 56, 3  # characters, and how many lines of an answer are drawn
 COLUMNS, WIDE, HIGH, GAP = 3, 2.44, 0.7, 0.1
 LEFT = 1.95  # of the tiles, behind the names of the functions
@@ -87,7 +90,7 @@ def wrong_block(figure: Figure) -> Callable[..., str]:
         patches.set(facecolors=[CHOSEN if here else STILL for here in chosen])
         bar.set_width(seen.loss)
         bar.set_color(TRUE if wrong == RIGHT else MOVED)
-        reading.set(x=seen.loss + 0.45, text=f"{seen.loss:.4f}")
+        reading.set(x=beside(seen.loss, (right, VOCABULARY_LOSS)), text=f"{seen.loss:.4f}")
         said = drawn(seen.text), drawn(seen.haiku)
         for answer, lines in zip(answers, said, strict=True):
             answer.set_text(lines)
@@ -98,6 +101,14 @@ def wrong_block(figure: Figure) -> Callable[..., str]:
         return SEEN.format(name=name, loss=seen.loss, right=right, text=text, haiku=haiku)
 
     return update
+
+
+def beside(loss: float, marks: tuple[float, ...]) -> float:
+    """Where a reading begins: right of its bar, and of a mark that would run through it."""
+    for mark in sorted(marks):
+        if loss < mark < loss + AWAY + LONG:
+            loss = mark
+    return loss + AWAY
 
 
 def tile_axes(axes: Axes) -> PatchCollection:
@@ -154,7 +165,11 @@ def answer_axes(axes: Axes) -> list[ArtistText]:
 
 
 def drawn(answer: str) -> str:
-    """A recorded answer in lines, a long one up to where there is room; and what the record left out named."""
+    """A recorded answer in lines, a long one up to where there is room; and what the record left out named.
+
+    A dot stands for a character that cannot be seen, as in the record.
+    """
+    answer = INVISIBLE.sub("·", answer)
     if answer.endswith("…"):
         answer = f"{answer[:-1].rstrip()} {UNFIT}".strip()
     return "\n".join(wrap(answer, LINE, max_lines=LINES, placeholder=" …")) or str(NO_WORD)
