@@ -22,7 +22,7 @@ TAGS = {
     "nbval-ignore-output",
     "nbval-skip",
 }
-KEYS = {"markdown": {"lang"}, "code": {"tags", "claims", "base"}}
+KEYS = {"markdown": {"lang", "gone"}, "code": {"tags", "claims", "base"}}
 _MARKER = re.compile(r"# %%(?P<text> \[markdown\])?(?P<options>(?: \w+=.*)?)")
 _NEARLY = re.compile(r"^\s*#+\s*%%.*", re.MULTILINE)
 _MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
@@ -146,7 +146,7 @@ def _options(rest: str) -> dict | None:
             options[key], end = json.JSONDecoder().raw_decode(value)
         except ValueError:
             return None
-        if not isinstance(options[key], {"lang": str, "base": dict}.get(key, list)):
+        if not isinstance(options[key], {"lang": str, "base": dict, "gone": int}.get(key, list)):
             return None
         rest = value[end:]
     return options
@@ -161,7 +161,10 @@ def parse(code: str) -> ast.Module:
 
 
 def _pair(cells: list[_Cell], file: str, problems: list[Problem]) -> Iterator[BilingualText | Code]:
-    """Join each English cell with the Chinese cell after it, and give every cell its stable id."""
+    """Join each English cell with the Chinese cell after it, and give every cell its stable id.
+
+    An English cell with gone=1 stands where one cell was removed, so that the ids after it stay as they were.
+    """
     section, count = "top", Counter()
 
     def next_id() -> str:
@@ -188,6 +191,7 @@ def _pair(cells: list[_Cell], file: str, problems: list[Problem]) -> Iterator[Bi
         elif language == "en":
             heading = _SECTION.search(_FENCE.sub("", cell.source))
             section = _slug(heading[1]) if heading else section
+            count[section] += cell.options.get("gone", 0)
             waiting = cell.line, next_id(), cell.source
         elif waiting is None:
             place = f"after {section}-{count[section]}"

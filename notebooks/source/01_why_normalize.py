@@ -305,7 +305,6 @@ signals_through_layers.panel(network)
 for gain in (0.1, 10):
     layers, gradients = signals(gain, 20, "tanh", "batch", network)
     signals_through_layers.print_gain(gain, layers, gradients)
-signals_through_layers.panel(network).still(norm="batch", gain=10)
 
 # %% [markdown] lang="en"
 r"""

@@ -82,10 +82,7 @@ r"""
 # %% tags=["panel", "guess"] base={"push": 10}
 poke_one_number.panel()
 
-# %% tags=["answer"]
-poke_one_number.panel().still(push=10)
-
-# %% [markdown] lang="en"
+# %% [markdown] lang="en" gone=1
 r"""
 <details><summary>Answer</summary>
 
@@ -97,7 +94,7 @@ A mean changes as soon as one of its numbers does, and the standard deviation wi
 
 The table below has two more layers. InstanceNorm comes from style transfer, where each picture's own contrast is to vanish; GroupNorm is for few large pictures at a time (lesson 04).
 
-**Your turn, five numbers.** Let there be 3 samples, so 108 numbers. One is pushed, in five layers. How many outputs move? Multiply first, then ask the panel (*samples N*).
+**Your turn, five numbers.** Let there be 3 samples, so 108 numbers. One is pushed, in five layers. How many outputs move? Multiply first, then ask the panel (*samples*).
 
 | layer | one mean over | outputs that move |
 |---|---|---|
@@ -340,9 +337,6 @@ torch 的 `BatchNorm1d` 要的是 `(N, C, L)`，而 Transformer 里通常是 `(N
 
 # %% tags=["panel", "guess"]
 layout_trap.panel()
-
-# %% tags=["answer"]
-layout_trap.panel().still(length=4)
 
 # %% [markdown] lang="en"
 r"""

@@ -255,10 +255,7 @@ r"""
 # %% tags=["panel", "guess"]
 two_readings.panel()
 
-# %% tags=["answer"]
-two_readings.panel().still(momentum=0.99)
-
-# %% [markdown] lang="en"
+# %% [markdown] lang="en" gone=1
 r"""
 <details><summary>Answer</summary>
 

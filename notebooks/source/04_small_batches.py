@@ -368,9 +368,6 @@ r"""
 # %% tags=["panel"]
 two_parts.panel()
 
-# %% tags=["answer"]
-two_parts.panel().still(shift=3)
-
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>

@@ -169,10 +169,7 @@ r"""
 # %% tags=["panel", "guess"]
 circle_and_sphere.panel()
 
-# %% tags=["answer"]
-circle_and_sphere.panel().still(steps=2)
-
-# %% [markdown] lang="en"
+# %% [markdown] lang="en" gone=1
 r"""
 <details><summary>Answer</summary>
 
@@ -204,7 +201,6 @@ for shift in (0, 1, 3, 10):
     moved = layer_norm(tokens + shift, (3,)) - layer_norm(tokens, (3,))
     angles = circle_and_sphere.angles(rms_norm(tokens + shift, (3,)))
     output.effect_of_shift(shift, moved.abs().max(), angles.quantile(0.5))
-circle_and_sphere.panel().still(steps=2, shift=10)
 
 # %% [markdown] lang="en"
 r"""
@@ -251,10 +247,7 @@ $$\text{RMS}^2 = \mu^2 + \sigma^2$$
 # %% tags=["panel", "guess"]
 mean_and_rms.panel()
 
-# %% tags=["answer"]
-mean_and_rms.panel().still(shift=-2.5)
-
-# %% [markdown] lang="en"
+# %% [markdown] lang="en" gone=1
 r"""
 <details><summary>Answer</summary>
 

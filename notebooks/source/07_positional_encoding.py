@@ -231,9 +231,6 @@ r"""
 </details>
 """
 
-# %% tags=["answer"]
-clocks.panel().still(base=1.0, shift=44)
-
 # %% [markdown] lang="en"
 r"""
 44 radians are almost exactly seven turns, because 7 · 2π = 43.98. So this one frequency hardly tells 44 from 0, however many columns repeat it. One slow hand, then? With ω = 0.001 it takes 6283 positions to come back, but rows 0 and 1 have the similarity 0.9999995. Both hands together? In 44 positions the slow one hardly moves, so 44 still has 0.9994, and 1 only 0.77.
@@ -391,9 +388,6 @@ L = 200 会让它变小，占 25%；d = 512 时差不多，占 41%。
 
 </details>
 """
-
-# %% tags=["answer"]
-position_table.panel().still(length=200)
 
 # %% [markdown] lang="en"
 r"""

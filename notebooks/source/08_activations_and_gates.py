@@ -199,9 +199,6 @@ r"""
 </details>
 """
 
-# %% tags=["answer"]
-contours.panel().still(activation="none", gate=True)
-
 # %% [markdown] lang="en"
 r"""
 Without a gate the unit knows the point by u alone, so it cannot change where u does not, whatever f is. A gate brings in a second direction.

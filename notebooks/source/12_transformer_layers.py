@@ -241,10 +241,7 @@ r"""
 # %% tags=["panel", "guess"]
 where_norms_go.panel()
 
-# %% tags=["answer"]
-where_norms_go.panel().still(place="output", depth=48)
-
-# %% [markdown] lang="en"
+# %% [markdown] lang="en" gone=1
 r"""
 <details><summary>Answer</summary>
 
@@ -377,10 +374,7 @@ r"""
 reading = minilm_trace()
 sentence_through_layers.panel(reading)
 
-# %% tags=["answer"]
-sentence_through_layers.panel(reading).still(layer=0)
-
-# %% [markdown] lang="en"
+# %% [markdown] lang="en" gone=1
 r"""
 <details><summary>Answer</summary>
 

@@ -173,10 +173,7 @@ r"""
 </details>
 """
 
-# %% tags=["answer"]
-guess_then_bytes.panel().still(way="fused")
-
-# %% [markdown] lang="en"
+# %% [markdown] lang="en" gone=1
 r"""
 With the row on the chip, the mean costs only arithmetic, and a GPU has plenty. Fusing turns LayerNorm's 20 bytes into 4.
 """
@@ -319,10 +316,7 @@ r"""
 </details>
 """
 
-# %% tags=["answer"]
-attention_by_bytes.panel().still(length=4096)
-
-# %% [markdown] lang="en"
+# %% [markdown] lang="en" gone=1
 r"""
 Three kernels wait for memory; in one, arithmetic becomes the limit. Its **arithmetic intensity** rises from 62 to 2048 operations a byte, and an H100 can do 989 / 3.35 = 295. But how can a softmax be taken before all its scores are there? *Going further* derives it.
 """
@@ -373,10 +367,7 @@ r"""
 </details>
 """
 
-# %% tags=["answer"]
-lying_watch.panel().still(watch="no waiting", megabytes=128)
-
-# %% [markdown] lang="en"
+# %% [markdown] lang="en" gone=1
 r"""
 An honest watch keeps five rules; the next five each lack one:
 

@@ -47,6 +47,19 @@ def test_ids_are_the_section_and_a_running_number(project):
     assert [cell.line for cell in lesson.cells] == [1, 15, 19, 35, 38]
 
 
+def test_ids_stay_as_they_were_when_a_cell_is_removed(project, means):
+    removed = '# %% tags=["answer"]\nanswer\n\n'
+    text = '# %% [markdown] lang="en"{}\nr"""\nEnd.\n"""\n\n# %% [markdown] lang="zh"\nr"""\n完。\n"""\n'
+    before = means.read_text(encoding="utf-8") + "\n"
+    ids = []
+    for end in (removed + text.format(""), text.format(" gone=1")):
+        means.write_text(before + end, encoding="utf-8")
+        ids.append([cell.id for cell in read_lesson(project, "01_means").cells])
+    with_cell, without = ids
+    assert [id for id in with_cell if id not in without] == ["what-a-token-is-4"]
+    assert without[-1] == with_cell[-1] == "what-a-token-is-5"
+
+
 def test_equal_headings_give_unique_ids(project, means):
     text = means.read_text(encoding="utf-8")
     means.write_text(text + "\n" + text[text.index('# %% [markdown] lang="en"', 10) :], encoding="utf-8")
