@@ -1,6 +1,6 @@
 """The functions that lessons call: `begin("en")`, `check("rms_norm", f)`, `catch("layer_norm", inputs)`,
 `checked_or_reference("rms_norm", f)`, `load_or_reference("rms_norm")`, `plug_in(rms_norm=f)`,
-`progress_bar(work, label)`.
+`predict("name", {"it grows": True, "it stays": False}, why="…")`, `progress_bar(work, label)`.
 
 All but `begin` are imported on first use, because `begin` checks first whether the packages that they need are
 installed.
@@ -13,6 +13,7 @@ from .session import begin
 _MODULE_OF = {
     **dict.fromkeys(("catch", "check", "checked_or_reference", "plug_in"), "api"),
     "load_or_reference": "building_blocks",
+    "predict": "panel",
     "progress_bar": "_progress_bar",
 }
 

@@ -88,7 +88,7 @@ def test_listener_hears_skipped_predictions(heard):
     panel().answer(SKIPPED)
     assert heard == [(__name__, None, None)]
     del heard[:]
-    notify("{}".format, Prediction({"6": 6, "44": 44}, right=44, explanation=TOLD), 1)  # a function without a module
+    notify("", Prediction({"6": 6, "44": 44}, right=44, explanation=TOLD), 1)
     assert heard == [("", "44", True)]
 
 
@@ -97,23 +97,23 @@ def test_listener_hears_skipped_predictions(heard):
 
 @pytest.mark.parametrize("answer", [
     lambda shown: setattr(shown.prediction.buttons, "index", 1),
-    lambda shown: shown.view.question.children[-1].click(),
+    lambda shown: shown.view.question.row.children[-1].click(),
     lambda shown: shown.answer(1),
 ], ids=["button", "skip", "code"])  # fmt: skip
 def test_controls_are_locked_until_the_prediction(answer):
     shown = panel()
     height = shown.controls["height"]
     assert height.slider.disabled if shown.view else None
-    assert "unlock the controls" in shown.view.explanation.value
+    assert "unlock the controls" in shown.view.question.explanation.value
     assert not shown.prediction.buttons.disabled
     answer(shown)
     assert (height.slider.disabled, height.box.disabled, shown.prediction.buttons.disabled) == (False, False, True)
-    assert "drag it" in shown.view.explanation.value
+    assert "drag it" in shown.view.question.explanation.value
 
 
 def test_released_panel_keeps_its_prediction():
     shown = panel()
     shown.answer(1)
     shown.release()
-    assert "is right" in shown.view.explanation.value
+    assert "is right" in shown.view.question.explanation.value
     assert not shown.controls["height"].slider.disabled

@@ -1,22 +1,25 @@
 """Turn the cells of a notebook into what the page templates show."""
 
 import ast
+import json
 import re
 import struct
 from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from nbformat import NotebookNode
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from . import messages
 from .markdown import block, link_pages, strip_empty_headers
 from .render import render
 
 _PICTURE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=\n]+")
+_QUESTION = re.compile(r'data-question="([A-Za-z0-9+/=]+)"')  # of `predict`
 _SHARP = 2  # pixels of a saved picture in one CSS pixel
 _LEXER, _FORMATTER = PythonLexer(), HtmlFormatter(nowrap=True)
 
@@ -72,8 +75,9 @@ def _kind(cell: NotebookNode, drawn: Picture | None) -> str:
         return "exercise" if "exercise" in tags else "solution"
     if _only_imports(cell.source):
         return "imports"
-    # A one-line cell that draws is shown as a picture without its code.
-    return "picture" if "panel" in tags or (drawn and "\n" not in cell.source) else "run"
+    # A one-line cell that draws or asks is shown without its code, which may tell the answer.
+    shows = drawn or any(_QUESTION.search(output.get("data", {}).get("text/html", "")) for output in cell.outputs)
+    return "picture" if "panel" in tags or (shows and "\n" not in cell.source) else "run"
 
 
 def _only_imports(source: str) -> bool:
@@ -101,8 +105,19 @@ def _output(data: dict, drawn: Picture | None, store: Callable[[bytes], str]) ->
         return "figure", drawn or saved_picture(data, store)
     if "text/html" in data:
         html = _PICTURE.sub(lambda found: store(b64decode(found[0].partition(",")[2])), data["text/html"])
-        return "html", Markup(strip_empty_headers(link_pages(html)))
+        return "html", Markup(strip_empty_headers(link_pages(_with_answer(html))))
     return "text", (data.get("stream") or data.get("text/plain", "")).rstrip()
+
+
+def _with_answer(html: str) -> str:
+    """Fold the answer under a question, for readers without JavaScript; a script puts the living question in its place."""
+    stored = _QUESTION.search(html)
+    if not stored:
+        return html
+    guess = json.loads(b64decode(stored[1]))["spec"]["guess"]
+    right = guess["options"][guess["right"]] if "options" in guess else f"{guess['right']:g}"
+    answer = f"<p><strong>{escape(right)}</strong></p><p>{escape(guess['skipped'])}</p>"
+    return f"{html.removesuffix('</div>')}<details><summary>{messages.ANSWER}</summary>{answer}</details></div>"
 
 
 def saved_picture(data: dict, store: Callable[[bytes], str]) -> Picture:

@@ -6,7 +6,7 @@
  * the page itself: `about_page`.
  *
  * @typedef {{theme?: string, language?: string, last?: {lesson: string, place: string},
- *            read: Object<string, true>, guesses: Object<string, [number, boolean?]>}} Kept
+ *            read: Object<string, true>, guesses: Object<string, [number|string, boolean?]>}} Kept
  */
 "use strict";
 (() => {
@@ -256,6 +256,27 @@
   }
 
   // ---- Panels ---------------------------------------------------------------------------------------------------------
+  /** The guess of an earlier visit, and what keeps a new one; the first one counts. */
+  const guessesOf = (name) => ({
+    guessed: kept().guesses[name]?.[0] ?? null,
+    onGuess: (choice, right) => keep((now) => (now.guesses[name] ??= [choice, right])),
+  });
+
+  /** Replace the text of a question without a figure by the question itself. If that fails, the text stays. */
+  async function ask(node) {
+    try {
+      await load("../player.js");
+      const bytes = Uint8Array.from(atob(node.dataset.question), (letter) => letter.codePointAt(0));
+      const { name, spec, first } = JSON.parse(new TextDecoder().decode(bytes));
+      inPlace(() => {
+        node.replaceChildren();
+        blocklabPlayer.frozen(node, { spec, states: [first], records: {} }, guessesOf(`predict/${name}`));
+      });
+    } catch (error) {
+      console.warn(error);
+    }
+  }
+
   /** Replace a picture by its living panel. If the states cannot be loaded, the picture stays. */
   async function enliven(figure) {
     const { panel, script } = figure.dataset;
@@ -263,13 +284,11 @@
     try {
       await Promise.all([load("../player.js"), load(script)]);
       const { frozen, statesFor } = blocklabPlayer;
-      const guessed = kept().guesses[panel]?.[0] ?? null;
-      const onGuess = (choice, right) => keep((now) => (now.guesses[panel] ??= [choice, right]));
       const whole = statesFor(globalThis.blocklabStates?.[panel], language);
       const still = [...figure.childNodes];
       inPlace(() => {
         figure.append(place);
-        frozen(place, whole, { guessed, onGuess });
+        frozen(place, whole, guessesOf(panel));
         for (const node of still) node.remove();
       });
     } catch (error) {
@@ -284,10 +303,10 @@
       for (const { isIntersecting, target } of seen) {
         if (!isIntersecting) continue;
         near.unobserve(target);
-        enliven(target);
+        (target.dataset.question ? ask : enliven)(target);
       }
     }, { rootMargin: NEAR });
-    for (const figure of all("figure[data-panel]")) near.observe(figure);
+    for (const node of all("figure[data-panel], [data-question]")) near.observe(node);
   }
 
   // ---- Code -----------------------------------------------------------------------------------------------------------
@@ -334,7 +353,7 @@
     const rows = all("#lessons li[data-lesson]").filter((row) => row.dataset.lesson);
     const show = () => {
       const { read, guesses, last } = kept();
-      const made = Object.values(guesses).filter(([choice]) => choice >= 0);
+      const made = Object.values(guesses).filter(([choice]) => choice !== -1);
       const done = rows.filter((row) => row.dataset.lesson in read);
       for (const row of rows) {
         row.querySelector(".done")?.remove();

@@ -28,15 +28,37 @@ def draw(canvas: Any) -> None:
 
 
 def make_view(panel: Any, canvas: Any) -> Any:
-    """Return a view of the current kind, or a plain one if anywidget is missing. The canvas is drawn already."""
-    if _kind == "live":
-        try:
-            from blocklab_course.panel.live_view import LiveView
-        except ModuleNotFoundError as missing:
-            if missing.name != "anywidget":
-                raise
-        else:
-            return LiveView(panel, canvas)
+    """Return a view of a panel. The canvas is drawn already."""
+    if _is_live():
+        from blocklab_course.panel.live_view import LiveView
+
+        return LiveView(panel, canvas)
     from blocklab_course.panel.fallback_view import FallbackView
 
     return FallbackView(panel, canvas)
+
+
+def make_question_view(question: Any) -> Any:
+    """Return a view of a question without a picture."""
+    if _is_live():
+        from blocklab_course.panel.live_view import LiveQuestion
+
+        return LiveQuestion(question)
+    from blocklab_course.panel.fallback_question import FallbackQuestion
+
+    plain = FallbackQuestion(question)
+    plain.root.add_class("blocklab-panel")
+    return plain
+
+
+def _is_live() -> bool:
+    """Whether views are live. Without anywidget they are plain."""
+    if _kind != "live":
+        return False
+    try:
+        import blocklab_course.panel.live_view  # noqa: F401
+    except ModuleNotFoundError as missing:
+        if missing.name != "anywidget":
+            raise
+        return False
+    return True

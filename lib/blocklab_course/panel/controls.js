@@ -2,6 +2,7 @@
 
 import { button, div, filled, html, onArrows, onKey, setText, svg } from "./dom.js";
 import { nearestStop, saidAt, valueAt } from "./stops.js";
+import { feedback, isRight } from "./guess.js";
 
 const MOST_BUTTONS = 46; // em: a wider choice becomes a list
 
@@ -72,33 +73,56 @@ function toggle(player, index, id) {
 
 export const KINDS = { slider, choice, toggle };
 
+/** The buttons of a question, one for each option. Both kinds of answers return elements and a function that shows the
+ *  choice. */
+function optionButtons({ guess }, answer) {
+  const nodes = guess.options.map((option, i) => button(option, () => answer(i)));
+  const show = (guessed, locked) => nodes.forEach((option, i) => {
+    option.disabled = !locked;
+    option.setAttribute("aria-pressed", i === guessed);
+    option.classList.toggle("blocklab-right", !locked && i === guess.right);
+    option.classList.toggle("blocklab-wrong", !locked && i === guessed && i !== guess.right);
+  });
+  return { nodes, show };
+}
+
+/** A box for a number and the button that commits it. */
+function numberBox({ guess, words }, answer) {
+  const box = html("input", { type: "number", step: "any", "aria-label": guess.question ?? guess.label });
+  const commit = () => (Number.isNaN(box.valueAsNumber) ? box.focus() : answer(box.value));
+  const press = button(words.commit, commit, "commit");
+  onKey(box, (key) => key === "Enter" && (commit(), true));
+  const show = (guessed, locked) => {
+    box.disabled = press.disabled = !locked;
+    press.hidden = !locked;
+    if (typeof guessed === "string") box.value = guessed;
+    box.classList.toggle("blocklab-right", typeof guessed === "string" && isRight(guess, guessed));
+    box.classList.toggle("blocklab-wrong", typeof guessed === "string" && !isRight(guess, guessed));
+  };
+  return { nodes: [box, press], show };
+}
+
 /** The question before anything moves, and the feedback afterwards. `answered` gets the text of the feedback. */
 export function question(player, answered) {
   const { guess, words } = player.spec;
-  const toldOf = (choice) => guess.told[choice] ?? guess.skipped;
-  const answer = (choice) => (player.guess(choice), answered(toldOf(choice)));
-  const options = guess.options.map((option, i) => button(option, () => answer(i)));
+  const answer = (choice) => (player.guess(choice), answered(feedback(guess, choice)));
+  const answers = (guess.options ? optionButtons : numberBox)(player.spec, answer);
   const skip = button(words.skip, () => answer(-1), "skip");
   const [verdict, explanation] = [html("strong"), html("span")];
-  const told = filled(div("told", verdict, explanation), { "aria-live": "polite" });
+  const told = filled(div("told", verdict, explanation), { "aria-live": "polite", tabindex: -1 });
   const asked = guess.question ? [div("label", guess.label), div("asked", guess.question)] : [div("asked", guess.label)];
-  const node = div("guess", ...asked, div("options", ...options, skip), told);
+  const node = div("guess", ...asked, div("options", ...answers.nodes, skip), told);
   filled(node, { role: "group", "aria-label": guess.question ?? guess.label });
   const show = () => {
     const { guessed, locked } = player;
-    options.forEach((option, i) => {
-      option.disabled = !locked;
-      option.setAttribute("aria-pressed", i === guessed);
-      option.classList.toggle("blocklab-right", !locked && i === guess.right);
-      option.classList.toggle("blocklab-wrong", !locked && i === guessed && i !== guess.right);
-    });
+    answers.show(guessed, locked);
     skip.hidden = !locked;
     told.hidden = locked;
-    told.classList.toggle("blocklab-right", guessed === guess.right);
-    setText(verdict, guess.told[guessed]?.slice(0, -guess.skipped.length) ?? "");
+    told.classList.toggle("blocklab-right", !locked && isRight(guess, guessed));
+    setText(verdict, locked ? "" : feedback(guess, guessed).slice(0, -guess.skipped.length));
     setText(explanation, locked ? "" : guess.skipped);
   };
-  return { node, show };
+  return { node, show, told };
 }
 
 export function padlock() {

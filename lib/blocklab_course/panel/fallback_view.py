@@ -8,8 +8,8 @@ import ipywidgets as widgets
 from blocklab_course.panel import view
 from blocklab_course.panel.canvas import DPI, Canvas, jpeg
 from blocklab_course.panel.controls import Toggle, text_width
-from blocklab_course.panel.messages import PREDICT_FIRST, RESET, RUN_THE_CELL, SKIP
-from blocklab_course.panel.prediction import SKIPPED
+from blocklab_course.panel.fallback_question import FallbackQuestion
+from blocklab_course.panel.messages import PREDICT_FIRST, RESET, RUN_THE_CELL
 
 QUALITY = 85
 """JPEG quality of a frame."""
@@ -46,43 +46,21 @@ class FallbackView:
             description=str(RESET), icon="undo", layout=widgets.Layout(width="auto", margin="2px 0")
         )
         button.on_click(lambda _button: reset())
-        self.bar = row([*(control.widget for control in controls.values()), *([button] if controls else [])], width)
-        self.prediction = panel.prediction
-        question = [] if self.prediction is None else self._build_question(panel, widest, width)
+        self.bar = view.row([*(control.widget for control in controls.values()), *([button] if controls else [])], width)
+        self.question = None
+        if panel.prediction is not None:
+            view.disable(self.bar, panel.prediction.choice is None)
+            self.question = FallbackQuestion(panel, widest, width, str(PREDICT_FIRST))
         self.root = widgets.VBox(
-            [*question, self.bar, self.image, self.line, unanswered],
+            [*([self.question.root] if self.question else []), self.bar, self.image, self.line, unanswered],
             layout=widgets.Layout(max_width="100%", overflow="hidden"),
         )
         self.root.add_class("blocklab-panel")
         self.show(canvas, panel.line)
 
-    def _build_question(self, panel: Any, label_width: float, width: str) -> list[widgets.Widget]:
-        """Build the question, a skip button and the feedback; lock everything else until it is answered."""
-        self.prediction.build(self.prediction.title("guess"), label_width)
-        skip = widgets.Button(description=str(SKIP), layout=widgets.Layout(width="auto", margin="2px 0"))
-        skip.add_class("blocklab-skip")
-        skip.on_click(lambda _button: panel.answer(SKIPPED))
-        self.explanation = widgets.HTML(layout=widgets.Layout(width=width, max_width="100%", margin="0 2px"))
-        self.question = row([self.prediction.widget, skip], width)
-        if self.prediction.choice is None:
-            self._lock(True)
-            self._explain(str(PREDICT_FIRST))
-        else:
-            self.show_answer(self.prediction.choice)
-        return [self.question, self.explanation]
-
     def show_answer(self, choice: int) -> None:
-        self._lock(False)
-        self._explain(self.prediction.feedback(choice))
-
-    def _lock(self, locked: bool) -> None:
-        for part, off in ((self.bar, locked), (self.question, not locked)):
-            for widget in view.walk(part):
-                if widget.has_trait("disabled"):
-                    widget.disabled = off
-
-    def _explain(self, words: str) -> None:
-        self.explanation.value = f'<div style="{view.TEXT_STYLE}">{escape(words)}</div>'
+        view.disable(self.bar, False)
+        self.question.show_answer(choice)
 
     def show(self, canvas: Canvas, line: str) -> None:
         self.image.value = jpeg(canvas.frame(), QUALITY)  # first: the reader waits for it
@@ -97,11 +75,7 @@ class FallbackView:
 
     def close(self) -> None:
         view.close_all(self.root)
-        for control in (*self.controls, *([] if self.prediction is None else [self.prediction])):
+        if self.question is not None:
+            self.question.close()
+        for control in self.controls:
             control.widget = None
-
-
-def row(parts: list[widgets.Widget], width: str) -> widgets.HBox:
-    """Put widgets side by side, wrapping onto further rows."""
-    layout = widgets.Layout(flex_flow="row wrap", max_width="100%", width=width, align_items="center", margin="0 0 4px")
-    return widgets.HBox(parts, layout=layout)

@@ -39,7 +39,9 @@ class Live(anywidget.AnyWidget):
     spec = traitlets.Dict().tag(sync=True)
     first = traitlets.Dict().tag(sync=True)
     at = traitlets.List(traitlets.Int()).tag(sync=True)
-    guessed = traitlets.Int(None, allow_none=True).tag(sync=True)
+    guessed = traitlets.Union(
+        [traitlets.Int(), traitlets.Unicode()], default_value=None, allow_none=True
+    ).tag(sync=True)
 
 
 class LiveView:
@@ -109,6 +111,21 @@ class LiveView:
             self._sent = {number for number in self._sent if number in canvas.records}
         records = {str(number): canvas.records[number] for number in sorted(new)}
         return {"line": line, "rest": drawing.rest, "moving": drawing.moving, "handles": handled, "new": records}
+
+
+class LiveQuestion:
+    """A question without a picture in a page."""
+
+    def __init__(self, question: Any):
+        prediction = question.prediction
+        self.root = Live(**question.stored(), at=[], guessed=prediction.choice)
+        self.root.observe(lambda change: question.answer(change["new"]), "guessed")
+
+    def show_answer(self, choice: int | str) -> None:
+        self.root.guessed = choice
+
+    def close(self) -> None:
+        view.close_all(self.root)
 
 
 def chosen_option(panel: Any) -> int | None:

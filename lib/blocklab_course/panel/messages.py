@@ -10,8 +10,14 @@ TRY_FALLBACK = Text(
     en='If it stays a picture after that, change the first cell to begin("en", panels="plain") and run both.',
     zh='运行之后还是一张不动的图，就把第一个单元格改成 begin("zh", panels="plain")，再把两个单元格都运行一遍。',
 )
+RUN_TO_ANSWER = Text(en="Run the cell to answer.", zh="运行这个单元格，就可以作答。")
+WITHOUT_BUTTONS = Text(
+    en='If no buttons appear, change the first cell to begin("en", panels="plain") and run both.',
+    zh='运行之后还是没有按钮，就把第一个单元格改成 begin("zh", panels="plain")，再把两个单元格都运行一遍。',
+)
 RESET = Text(en="Reset", zh="重置")
 SKIP = Text(en="Skip", zh="跳过")
+COMMIT = Text(en="Guess", zh="就猜这个数")
 PREDICT_FIRST = Text(en="Guess to unlock the controls.", zh="先猜一猜，才能动手。")
 
 WORDS = {
@@ -19,6 +25,7 @@ WORDS = {
     "play": Text(en="Play", zh="播放"),
     "pause": Text(en="Stop", zh="停下"),
     "skip": SKIP,
+    "commit": COMMIT,
     "more": Text(en="More controls", zh="更多控件"),
     "guess_first": PREDICT_FIRST,
     "gone": Text(

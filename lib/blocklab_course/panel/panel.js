@@ -9,18 +9,19 @@
  *            new?: Object<string, Array>, failed?: boolean, took?: number, ahead?: boolean}} Packet
  * @typedef {{kind: "slider"|"choice"|"toggle", name: string, label: string, at: number, start?: number, step?: number,
  *            last?: number, log?: boolean, whole?: boolean, options?: string[]}} Control
- * @typedef {{size: number[], language: string, ahead: boolean, smallest: number, controls: Control[],
- *            guess: {label: string, question: string?, options: string[], right: number, told: string[],
- *                    skipped: string}?,
- *            words: Object<string, string>}} Spec
+ * @typedef {{label: string, question: string?, options?: string[], right: number, within?: number, told: string[],
+ *            skipped: string}} Guess  without options: the answer is a number
+ * @typedef {{size: number[]?, language: string, ahead: boolean, smallest: number, controls: Control[], guess: Guess?,
+ *            words: Object<string, string>}} Spec  without a size: only the question, without a picture
  * @typedef {{ask: (at: number[], ahead: boolean, whole: boolean) => void, moved: (at: number[]) => void,
- *            guessed: (choice: number) => void}} Link  the connection to the kernel
+ *            guessed: (choice: number|string) => void}} Link  the connection to the kernel
  */
 
 // Python inlines these files in place of the lines, so that a page needs only one script.
 import { clamp, controlNamed, isPlace, lastOf, playedTo, saidAt } from "./stops.js";
 import { div, filled, html, isPlain, onArrows, setText, svg } from "./dom.js";
 import { KINDS, padlock, question, reset } from "./controls.js";
+import { isGuess, isRight } from "./guess.js";
 import { handlesOf } from "./touch.js";
 
 // ---- Bounds ---------------------------------------------------------------------------------------------------------
@@ -222,7 +223,7 @@ export class Player {
   store = new Store();
   shown = null; // the state in the picture
   playing = -1; // the slider that plays
-  guessed = null; // the chosen option, -1 if skipped, null if not answered yet
+  guessed = null; // the chosen option or number, -1 if skipped, null if not answered yet
   gone = false; // whether the reader waits and no answer comes
   lost = false; // whether the front end reports that the kernel lost the panel
   untouched = true; // whether the reader has not moved anything yet
@@ -587,9 +588,36 @@ function knob(player, index, kind, stops) {
   return { node, show };
 }
 
+/** JupyterLab and Notebook handle keys before a panel does, unless the focused element has this attribute. Returns what
+ *  undoes it. */
+function keepKeys(root) {
+  const keep = (event) =>
+    root.contains(event.target) && event.target.toggleAttribute("data-lm-suppress-shortcuts", isPlain(event));
+  const gone = new AbortController();
+  window.addEventListener("keydown", keep, { capture: true, signal: gone.signal });
+  root.addEventListener("keydown", (event) => isPlain(event) && event.stopPropagation());
+  return gone;
+}
+
+const langOf = ({ language }) => (language === "zh" ? "zh-CN" : "en");
+
+/** Add a view of a question without a picture to an element. */
+function viewOfQuestion(player, element) {
+  const { node, show, told } = question(player, () => told.focus()); // the buttons are disabled then
+  const root = filled(div("panel", node), { lang: langOf(player.spec) });
+  root.classList.add("blocklab-alone");
+  element.append(root);
+  const gone = keepKeys(root);
+  const close = () => (player.leave(shown), gone.abort(), root.remove());
+  const shown = { show, close };
+  player.enter(shown);
+  return shown;
+}
+
 /** Add a view of a player to an element. @param {Player} player @param {HTMLElement} element */
 function view(player, element) {
   const { spec } = player;
+  if (!spec.size) return viewOfQuestion(player, element);
   const { words } = spec;
   const prefix = `blocklab-${shared().ids++}-`;
   const picture = new Picture(spec.size, player.store.records, prefix);
@@ -603,8 +631,7 @@ function view(player, element) {
   const lock = spec.guess ? div("lock", padlock(), words.guess_first) : "";
   const note = filled(div("note"), { "aria-live": "polite" });
   const unanswered = div("unanswered", words.run);
-  const lang = spec.language === "zh" ? "zh-CN" : "en";
-  const root = filled(div("panel", box, line, lock, bar, note, unanswered), { lang });
+  const root = filled(div("panel", box, line, lock, bar, note, unanswered), { lang: langOf(spec) });
   element.append(root);
   const resetButton = reset(player);
   if (spec.guess) {
@@ -634,12 +661,7 @@ function view(player, element) {
     handles.show();
   });
   resized.observe(box);
-  // JupyterLab and Notebook handle keys before the panel does, unless the focused element has this attribute.
-  const keep = (event) =>
-    root.contains(event.target) && event.target.toggleAttribute("data-lm-suppress-shortcuts", isPlain(event));
-  const gone = new AbortController();
-  window.addEventListener("keydown", keep, { capture: true, signal: gone.signal });
-  root.addEventListener("keydown", (event) => isPlain(event) && event.stopPropagation());
+  const gone = keepKeys(root);
   document.addEventListener("visibilitychange", () => player.ask(), { signal: gone.signal });
 
   const shown = {
@@ -699,14 +721,14 @@ const render = ({ model, el }) => view(players.get(model.get("spec")), el).close
 
 /** Show a panel from stored states, without a kernel. Returns a function that removes it. @param {HTMLElement} element
  *  @param {{spec: Spec, states: Packet[], records: Object<string, Array>}} stored
- *  @param {{guessed?: number, onGuess?: (choice: number, right: boolean?) => void}} guesses  the choice of an earlier
- *    visit, -1 if skipped, and a callback for a new choice; right is null if it was skipped */
+ *  @param {{guessed?: number|string, onGuess?: (choice: number|string, right: boolean?) => void}} guesses  the
+ *    choice of an earlier visit, -1 if skipped, and a callback for a new choice; right is null if it was skipped */
 export function frozen(element, { spec, states, records }, { guessed, onGuess } = {}) {
   const at = spec.controls.map((control) => control.at);
   const opening = nearest(states, at, spec.controls, at.map(() => 1));
   const player = new Player(spec, opening.at, null);
-  if ([-1, ...(spec.guess?.options.keys() ?? [])].includes(guessed)) player.answered(guessed);
-  player.heard = (choice) => onGuess?.(choice, choice < 0 ? null : choice === spec.guess.right);
+  if (spec.guess && isGuess(spec.guess, guessed)) player.answered(guessed);
+  player.heard = (choice) => onGuess?.(choice, isRight(spec.guess, choice));
   states.forEach((state, i) => player.store.take({ ...state, new: i ? {} : records }));
   player.receive({ kind: "state", ...opening });
   view(player, element);

@@ -18,7 +18,7 @@ from blocklab_course.i18n import Text
 from blocklab_course.panel import backend, live_panels
 from blocklab_course.panel.canvas import DPI, Canvas, png
 from blocklab_course.panel.controls import Control, short_repr
-from blocklab_course.panel.prediction import Prediction, notify
+from blocklab_course.panel.prediction import Prediction
 from blocklab_course.panel.view import VIEW, still_page, view_data
 
 LIVE_SCALE, SAVED_SCALE = 1, 2
@@ -172,11 +172,8 @@ class Panel:
 
     def answer(self, choice: int) -> None:
         """Record the reader's prediction: the index of an option, or SKIPPED. Only the first one counts."""
-        if self.prediction is None or self.prediction.choice is not None or not self.prediction.is_valid_choice(choice):
-            return
-        self.prediction.choice = choice
-        notify(self._picture, self.prediction, choice)
-        if self._view is not None:
+        module = getattr(self._picture, "__module__", None) or ""
+        if self.prediction is not None and self.prediction.accept(choice, module) and self._view is not None:
             self._view.show_answer(choice)
 
     # For a page that draws states itself: a state is a list with the index of each control's value.

@@ -30,6 +30,19 @@ def walk(widget: widgets.Widget) -> Iterator[widgets.Widget]:
                 yield from walk(part)
 
 
+def row(parts: list[widgets.Widget], width: str) -> widgets.HBox:
+    """Put widgets side by side, wrapping onto further rows."""
+    layout = widgets.Layout(flex_flow="row wrap", max_width="100%", width=width, align_items="center", margin="0 0 4px")
+    return widgets.HBox(parts, layout=layout)
+
+
+def disable(root: widgets.Widget, disabled: bool) -> None:
+    """Disable or enable a widget and all its descendants."""
+    for widget in walk(root):
+        if widget.has_trait("disabled"):
+            widget.disabled = disabled
+
+
 def close_all(root: widgets.Widget) -> None:
     """Close a widget and all its descendants; ipywidgets keeps a widget until it is closed."""
     for widget in list(walk(root)):
@@ -44,6 +57,10 @@ def view_data(widget: widgets.Widget) -> dict:
 def still_page(png: str, line: str, width: int) -> str:
     """Return HTML with the picture (a base64 PNG), the line, and how to make it interactive."""
     image = f'<img src="data:image/png;base64,{png}" alt="{escape(line)}" style="width: {width}px; max-width: 100%">'
-    hint = TWO_SENTENCES.format(first=RUN_THE_CELL, second=TRY_FALLBACK)
-    text = f'<div style="{TEXT_STYLE}">{escape(line)}</div>{HINT.format(hint)}'
-    return f'{ONE_OF_TWO}<div class="blocklab-still">{image}{text}</div>'
+    text = f'<div style="{TEXT_STYLE}">{escape(line)}</div>'
+    return ONE_OF_TWO + still(image + text, TWO_SENTENCES.format(first=RUN_THE_CELL, second=TRY_FALLBACK))
+
+
+def still(inside: str, hint: str, attributes: str = "") -> str:
+    """Return what a notebook shows without a kernel. hint: how to make it interactive."""
+    return f'<div class="blocklab-still"{attributes}>{inside}{HINT.format(hint)}</div>'

@@ -8,20 +8,23 @@ from .files import Unreadable, append, read_at_most
 from .folder import PREDICTIONS_FILE, workspace_folder
 
 MAX_BYTES = 10_000_000  # a thousand times the predictions of all lessons
-LESSONS_PACKAGE = "blocklab_course.lessons."
+LESSONS_PACKAGE, WITHOUT_FIGURE = "blocklab_course.lessons.", "predict."
 
 
-def record(picture: str, chose: str | None, right: bool | None) -> None:
+def record(asker: str, chose: str | None, right: bool | None) -> None:
     """Save the answer to a prediction in a lesson, unless one is saved already: only the first answer counts.
 
-    picture: the module of the figure that asks, the same in both languages. chose: the chosen option in English; it and
-    `right` are None if the learner skipped the question. Without a learner's folder, or if it cannot be written to,
-    nothing is saved.
+    asker: the module of the figure that asks, or "predict." and the name of a question without one; the same in both
+    languages. chose: the chosen option in English, or the number; it and `right` are None if the learner skipped the
+    question. Without a learner's folder, or if it cannot be written to, nothing is saved.
     """
     folder = workspace_folder()
-    if folder is None or not picture.startswith(LESSONS_PACKAGE):
+    if folder is None or not asker.startswith((LESSONS_PACKAGE, WITHOUT_FIGURE)):
         return
-    lesson, _, panel = picture.removeprefix(LESSONS_PACKAGE).partition(".")
+    if asker.startswith(WITHOUT_FIGURE):  # its name is unique in the course, so the lesson stays empty
+        lesson, panel = "", asker.removeprefix(WITHOUT_FIGURE)
+    else:
+        lesson, _, panel = asker.removeprefix(LESSONS_PACKAGE).partition(".")
     with suppress(OSError, Unreadable):
         if (lesson, panel) not in _read_answers(folder / PREDICTIONS_FILE):
             folder.mkdir(exist_ok=True)
