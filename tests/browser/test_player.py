@@ -603,6 +603,59 @@ def test_focus_goes_to_the_control_that_the_explanation_names(page):
     assert page.evaluate("document.activeElement.closest('.blocklab-control').firstChild.textContent") == "along"
 
 
+ALONE = {"size": None, "controls": []}
+FIRST = {"first": {"kind": "state", "at": [], "line": "", "rest": 0, "moving": []}}
+NUMBER = {
+    "label": "your guess",
+    "question": "How many?",
+    "right": -1.5,
+    "within": 0.1,
+    "told": ["{said} is wrong. A half and one.", "{said} is right. A half and one."],
+    "skipped": "A half and one.",
+}
+COMMIT = {"words": {"skip": "Skip", "commit": "Guess"}}
+
+
+def test_question_without_a_picture_is_answered_once(page):
+    show(page, FIRST, guess=GUESS, **ALONE)
+    expect(page.locator("svg, fieldset")).to_have_count(0)
+    expect(page.get_by_text("The mean rises.")).to_have_count(0)
+    page.get_by_role("button", name="up").click()
+    expect(page.get_by_text("Not so. The mean rises.")).to_be_focused()
+    expect(page.get_by_role("button", name="down")).to_be_disabled()
+    assert page.evaluate("[models[0].traits.guessed, models[0].kernel.asked]") == [0, []]
+    assert not Axe().run(page, "main").response["violations"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("-1.41", "-1.41 is right. A half and one."),
+        ("-1", "-1 is wrong. A half and one."),
+        ("1e9", "1e9 is wrong. A half and one."),
+    ],
+)
+@pytest.mark.parametrize("key", [False, True], ids=["button", "Enter"])
+def test_number_is_committed_and_judged(page, typed, told, key):
+    show(page, FIRST, guess=NUMBER, **ALONE, **COMMIT)
+    box = page.get_by_role("spinbutton", name="How many?")
+    page.get_by_role("button", name="Guess").click()  # nothing is typed yet
+    expect(box).to_be_focused()
+    assert page.evaluate("models[0].traits.guessed") is None
+    box.press_sequentially(typed)
+    box.press("Enter") if key else page.get_by_role("button", name="Guess").click()
+    expect(page.get_by_text(told)).to_be_visible()
+    expect(box).to_be_disabled()
+    assert page.evaluate("models[0].traits.guessed") == typed
+
+
+def test_stored_number_of_an_earlier_visit_is_shown(page):
+    show(page, FIRST | {"guessed": "-3"}, guess=NUMBER, **ALONE, **COMMIT)
+    expect(page.get_by_role("spinbutton")).to_have_value("-3")
+    expect(page.get_by_text("-3 is wrong.")).to_be_visible()
+    expect(page.get_by_role("button", name="Skip")).to_be_hidden()
+
+
 def test_narrow_panel_folds_all_but_two_controls(page):
     page.set_viewport_size({"width": 390, "height": 800})
     show(page)

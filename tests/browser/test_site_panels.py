@@ -5,11 +5,16 @@ import re
 from pathlib import Path
 
 import pytest
+from nbformat.v4 import new_code_cell, new_output
 from playwright.sync_api import expect
 
 from authoring.project import Project
+from authoring.site.cells import code_cell
 from authoring.site.layout import STORAGE_KEY
+from authoring.site.render import render
 from authoring.site.write import write_site
+from blocklab_course import predict
+from blocklab_course.i18n import use_language
 
 pytestmark = pytest.mark.xdist_group("site_panels")
 
@@ -113,6 +118,52 @@ def test_panel_without_its_states_stays_a_picture_and_says_so(chromium, site, st
     finally:
         file.write_bytes(original)
         page.close()
+
+
+def page_that_asks(site, language="en"):
+    """The page of a lesson, with two questions before its text."""
+    with use_language(language):
+        asked = [
+            predict("sum_of_squares", {"it grows": True, "it stays": False}, why="Squares are added."),
+            predict("half_life", -6.6, within=0.1, why="The half."),
+        ]
+        outputs = [new_output("display_data", {"text/html": question.html()}) for question in asked]
+        cells = [code_cell(new_code_cell("predict(…)", outputs=[output]), None, str) for output in outputs]
+        html = "".join(render("code_cell.html", cell=cell, here=None, colab=None) for cell in cells)
+    lesson = (site / language / f"{LESSON}.html").read_text("utf-8")
+    file = site / language / "asks.html"
+    file.write_text(lesson.replace("<article>", f"<article>{html}"), "utf-8")
+    return file.as_uri()
+
+
+def test_question_without_a_figure_is_judged_and_remembered(page, site):
+    page.goto(page_that_asks(site))
+    choices, number = page.locator("[data-question]").all()
+    choices.get_by_role("button", name="it grows").click()
+    number.get_by_role("spinbutton").fill("-1")
+    number.get_by_role("button", name="Guess").click()
+    guesses = json.loads(page.evaluate(f"localStorage.getItem('{STORAGE_KEY}')"))["guesses"]
+    assert guesses == {"predict/sum_of_squares": [0, True], "predict/half_life": ["-1", False]}
+    page.goto(page_that_asks(site, "zh"))
+    expect(page.get_by_text("你猜的是“it grows”，猜对了。")).to_be_visible()
+    expect(number.get_by_role("spinbutton")).to_have_value("-1")
+    expect(number.get_by_role("button")).to_have_count(0)
+    page.goto((site / "en" / "index.html").as_uri())
+    expect(page.locator(".progress")).to_contain_text("2 predictions made, 1 of them right")
+
+
+def test_question_without_script_is_text_with_a_folded_answer(chromium, site):
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(page_that_asks(site))
+    expect(page.get_by_text("it stays").first).to_be_visible()
+    expect(page.get_by_text("Run the cell").first).to_be_hidden()
+    answer = page.locator("[data-question] details").first
+    expect(answer.get_by_text("Squares are added.")).to_be_hidden()
+    answer.get_by_text("Answer").click()
+    expect(answer.get_by_text("it grows")).to_be_visible()
+    expect(answer.get_by_text("Squares are added.")).to_be_visible()
+    context.close()
 
 
 def test_map_is_an_svg_that_links_to_lessons(page, site):

@@ -141,7 +141,9 @@ def test_released_question_keeps_its_answer():
 
 
 @pytest.mark.usefixtures("english_again")
-@pytest.mark.parametrize(("language", "words"), [("en", (ASKED.en, GROWS.en, STAYS.en)), ("zh", (ASKED.zh, GROWS.zh, STAYS.zh))])
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", (ASKED.en, GROWS.en, STAYS.en)), ("zh", (ASKED.zh, GROWS.zh, STAYS.zh))]
+)
 def test_notebook_keeps_question_and_options_as_text(language, words):
     i18n.set_language(language)
     question = choices()
@@ -158,7 +160,11 @@ def test_notebook_stores_the_question_for_the_site():
     html = predict("a<b", {"<i>": False, "&": True}, why="w").html()
     assert "<i>" not in html
     stored = json.loads(b64decode(html.partition('data-question="')[2].partition('"')[0]))
-    assert (stored["name"], stored["spec"]["guess"]["options"], stored["spec"]["guess"]["right"]) == ("a<b", ["<i>", "&"], 1)
+    assert (stored["name"], stored["spec"]["guess"]["options"], stored["spec"]["guess"]["right"]) == (
+        "a<b",
+        ["<i>", "&"],
+        1,
+    )
 
 
 @pytest.mark.parametrize(

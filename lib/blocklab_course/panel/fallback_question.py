@@ -28,7 +28,7 @@ class FallbackQuestion:
         skip.add_class("blocklab-skip")
         skip.on_click(lambda _button: asker.answer(SKIPPED))
         asked = self.prediction.question
-        question = [] if asked is None else [_text(f'<b>{escape(str(asked))}</b>', width)]
+        question = [] if asked is None else [_text(f"<b>{escape(str(asked))}</b>", width)]
         self.row = view.row([self.prediction.widget, skip], width)
         self.explanation = _text(escape(waiting), width)
         self.root = widgets.VBox(

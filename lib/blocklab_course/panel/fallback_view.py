@@ -46,7 +46,9 @@ class FallbackView:
             description=str(RESET), icon="undo", layout=widgets.Layout(width="auto", margin="2px 0")
         )
         button.on_click(lambda _button: reset())
-        self.bar = view.row([*(control.widget for control in controls.values()), *([button] if controls else [])], width)
+        self.bar = view.row(
+            [*(control.widget for control in controls.values()), *([button] if controls else [])], width
+        )
         self.question = None
         if panel.prediction is not None:
             view.disable(self.bar, panel.prediction.choice is None)

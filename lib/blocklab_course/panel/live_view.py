@@ -39,9 +39,9 @@ class Live(anywidget.AnyWidget):
     spec = traitlets.Dict().tag(sync=True)
     first = traitlets.Dict().tag(sync=True)
     at = traitlets.List(traitlets.Int()).tag(sync=True)
-    guessed = traitlets.Union(
-        [traitlets.Int(), traitlets.Unicode()], default_value=None, allow_none=True
-    ).tag(sync=True)
+    guessed = traitlets.Union([traitlets.Int(), traitlets.Unicode()], default_value=None, allow_none=True).tag(
+        sync=True
+    )
 
 
 class LiveView:

@@ -161,7 +161,9 @@ class NumberPrediction(Answered):
 
     def spec(self) -> dict:
         verdicts = (WRONG, RIGHT)
-        told = [TWO_SENTENCES.format(first=verdict.format(said="{said}"), second=self.explanation) for verdict in verdicts]
+        told = [
+            TWO_SENTENCES.format(first=verdict.format(said="{said}"), second=self.explanation) for verdict in verdicts
+        ]
         return {
             "label": str(self.label),
             "question": None if self.question is None else str(self.question),

@@ -57,7 +57,9 @@ def predict(
         raise TypeError(f"predict: expected True or False for each option, got {short_repr(wrong[0])}")
     if len(answer) < 2 or sum(answer.values()) != 1:
         count = sum(answer.values())
-        raise ValueError(f"predict: expected at least two options, one of them True, got {len(answer)} with {count} True")
+        raise ValueError(
+            f"predict: expected at least two options, one of them True, got {len(answer)} with {count} True"
+        )
     right = list(answer.values()).index(True)
     return Question(name, Prediction({label: n for n, label in enumerate(answer)}, right=right, **about))
 
