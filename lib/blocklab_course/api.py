@@ -15,8 +15,8 @@ from blocklab_course.model_swap.messages import NOTHING, THESE, UNNAMED
 from blocklab_course.model_swap.networks import NETWORKS
 from blocklab_course.model_swap.result import SwapResult
 
-from .lessons.catalog import EXERCISES, SAVED_EXERCISES
-from .workspace.solutions import save
+from .lessons.catalog import EXERCISES, SAVED_EXERCISES, lessons_that_run
+from .workspace.solutions import count_saved, save
 
 UNKNOWN_EXERCISE = Text(
     en="There is no exercise {name!r}. Did you mean {near}? All of them: {names}",
@@ -25,6 +25,14 @@ UNKNOWN_EXERCISE = Text(
 
 CATCH_PREFIX = "catch_"  # of exercises in which the learner writes test inputs
 CANNOT_CATCH = Text(en="catch: expected one of {names}, got {name!r}", zh="catch 可用于 {names}，收到的是 {name!r}")
+
+RUN_BY_ONE = Text(en="Lesson {lessons} runs yours from now on.", zh="从现在起，第 {lessons} 课用的是你写的。")
+RUN_BY = Text(en="Lessons {lessons} run yours from now on.", zh="从现在起，第 {lessons} 课用的都是你写的。")
+TWO_SENTENCES = Text(en="{first} {second}", zh="{first}{second}")
+BLOCKS = Text(en="{count} of {total} blocks saved.", zh="已保存 {count}/{total} 个代码块。")
+
+_passed: dict[str, object] = {}
+"""For each exercise, the solution that passed `check` last in this session."""
 
 
 def check(exercise: str, candidate: object, patience: float = PATIENCE, *, keep: bool = True) -> Verdict:
@@ -45,9 +53,28 @@ def check(exercise: str, candidate: object, patience: float = PATIENCE, *, keep:
     if isinstance(definition, MutationExercise):
         return run_mutation_exercise(definition, candidate, patience)
     verdict = check_against(definition, candidate, patience)
+    if verdict.passed:
+        _passed[exercise] = candidate
+    elif has_passed(exercise, candidate):
+        del _passed[exercise]
     if keep and verdict.passed and exercise in SAVED_EXERCISES:
-        verdict = replace(verdict, messages=(*verdict.messages, *save(definition, candidate)))
+        saved, messages = save(definition, candidate)
+        unlocks = unlocked_by(exercise) if saved else ""
+        verdict = replace(verdict, messages=(*verdict.messages, *messages), unlocks=unlocks)
     return verdict
+
+
+def has_passed(exercise: str, candidate: object) -> bool:
+    """Whether this very solution was the last one to pass `check` in this session."""
+    return exercise in _passed and _passed[exercise] is candidate
+
+
+def unlocked_by(exercise: str) -> str:
+    """Which lessons run the saved solution of an exercise, and how many solutions are saved."""
+    numbers = [f"{lesson.number:02}" for lesson in lessons_that_run(exercise)]
+    run = (RUN_BY if len(numbers) > 1 else RUN_BY_ONE).format(lessons=join_words(numbers)) if numbers else ""
+    blocks = BLOCKS.format(count=count_saved(), total=len(SAVED_EXERCISES))
+    return TWO_SENTENCES.format(first=run, second=blocks) if run else blocks
 
 
 def checked_or_reference(exercise: str, candidate: Callable) -> Callable:
@@ -93,4 +120,4 @@ def plug_in(*positional: object, patience: float = SWAP_PATIENCE, **blocks: obje
     [(name, candidate)] = blocks.items()
     if name not in NETWORKS:
         return refuse(name, swap_error("unknown-block", name=name, names=names))
-    return swap(EXERCISES[name], candidate, patience)
+    return swap(EXERCISES[name], candidate, patience, proved=has_passed(name, candidate))

@@ -1,6 +1,7 @@
 """The manifests agree with the lessons' packages, sources and data."""
 
 import ast
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -13,9 +14,10 @@ from authoring import install_cell, notebook
 from authoring.address import Address
 from authoring.font import FONT
 from authoring.project import Project
+from authoring.source import parse
 from blocklab_course import dependencies, lessons
 from blocklab_course.gradebook.submissions import submitted_exercises
-from blocklab_course.lessons.catalog import LESSONS
+from blocklab_course.lessons.catalog import LESSONS, SAVED_EXERCISES, lessons_that_run
 from blocklab_course.model_swap.networks import NETWORKS
 from imports import imported
 
@@ -65,6 +67,34 @@ def test_lists_exercises(lesson):
     assert {*lesson.exercises} == submitted_exercises(SOURCES[lesson.name])
     assert {*lesson.saves} <= {exercise.name for exercise in table if not exercise.evaluate}
     assert lesson.starter_code.keys() <= {*lesson.exercises}
+
+
+LOADERS = "load", "load_or_reference", "building_blocks.load_functions"
+
+
+def loaded_exercises(source: str) -> set[str]:
+    """The exercises named in cells that load saved solutions."""
+    named = set()
+    for cell in map(parse, re.split(r"\n(?=# %%)", source)):
+        nodes = list(ast.walk(cell))
+        if any(isinstance(node, ast.Call) and ast.unparse(node.func) in LOADERS for node in nodes):
+            named |= {node.value for node in nodes if isinstance(node, ast.Constant)} & {*SAVED_EXERCISES}
+    return named
+
+
+@EACH
+def test_lists_the_saved_exercises_that_it_runs(lesson):
+    earlier = {name for other in LESSONS if other.number < lesson.number for name in other.saves}
+    assert {*lesson.runs} == loaded_exercises(SOURCES[lesson.name]) & earlier
+
+
+def test_saved_exercise_names_the_lessons_that_run_it():
+    numbers = {name: [lesson.package for lesson in lessons_that_run(name)] for name in ("relu", "rms_norm", "gelu")}
+    assert numbers == {
+        "relu": ["why_normalize"],
+        "rms_norm": ["transformer_layers", "cuda_timing", "your_model"],
+        "gelu": [],
+    }
 
 
 @EACH

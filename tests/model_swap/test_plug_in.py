@@ -1,6 +1,7 @@
 """A trained network's answers with a block in it: with right ones and with known mistakes."""
 
 import gc
+import re
 import weakref
 
 import pytest
@@ -9,7 +10,8 @@ import torch.nn.functional as F
 from torch import nn
 
 import blocklab
-from blocklab_course import plug_in
+from blocklab_course import api, check, plug_in
+from blocklab_course.cards import GREEN, RED
 from blocklab_course.i18n import use_language
 from blocklab_course.lessons.catalog import EXERCISES
 from blocklab_course.model_swap import messages, networks
@@ -253,17 +255,73 @@ def test_result_in_both_languages_and_as_html(plug_into):
         "    weight_ignored：He is playing chess.（他在下棋。）",
         "    正确的：Someone makes music.（有人在奏乐。）",
     ]
-    assert shown["text/html"].count("<tr>") == 6
-    assert '<td style="text-align:left">0.86</td>' in shown["text/html"]
+    assert shown["text/html"].count("<tr") == 6
+    assert re.search(
+        r"余弦：He is playing chess.（他在下棋。）</th><td [^>]*>0.86</td><td [^>]*>0.36</td>", shown["text/html"]
+    )
+
+
+def chats(yours: Generation | None, right: Generation) -> SwapResult:
+    labels = messages.ANSWER, messages.LOSS_ON_ZEN
+    return SwapResult("rms_norm", "SmolLM2", 61, labels, ("a < b",), yours, right, messages=("`x` & y",), name="<i>")
 
 
 def test_answer_is_escaped_in_html():
-    got = SwapResult(
-        "rms_norm", "SmolLM2", 61, (messages.ANSWER,), ("a < b",), Generation(1.0, "<b>"), messages=("`x` & y",)
-    )
-    assert "&lt;b&gt;" in got.html()
-    assert "a &lt; b" in got.html()
-    assert "<p><code>x</code> &amp; y</p>" in got.html()
+    html = chats(Generation(1.0, "<b>"), Generation(2.0, "<u>")).html()
+    assert "&lt;b&gt;" in html
+    assert "a &lt; b" in html
+    assert "<code>x</code> &amp; y</p>" in html
+    assert not re.search(r"<[biu]>(?!\d)", html)
+
+
+def test_card_shows_chats_with_bars_for_the_losses():
+    html = chats(Generation(14.0, ",,,,"), Generation(3.5, "Paris.")).html()
+    assert html.count("Complete the sentence: The capital of France is</span>") == 2
+    assert html.index(",,,,") < html.index("Paris.")
+    assert re.findall(r"width:([\d.]+%);background-color:(#\w+)", html) == [("100.0%", RED), ("25.0%", GREEN)]
+    same = chats(Generation(3.5, "Paris."), Generation(3.5, "Paris.")).html()
+    assert re.findall(r"width:([\d.]+%);background-color:(#\w+)", same) == [("100.0%", GREEN), ("100.0%", GREEN)]
+    assert chats(None, Generation(0.0, "Paris.")).html().count("Paris.") == 1
+
+
+@pytest.mark.parametrize(
+    ("block", "words"), [("rms_norm", messages.PROVED), ("layer_norm", messages.PROVED), ("attention", messages.PROVED)]
+)
+def test_block_that_check_has_passed_is_not_doubted(block, words, plug_into):
+    assert plug_into(SMALL[block], block, OURS[block], proved=True).messages[0] == words.en
+    assert plug_into(SMALL[block], block, OURS[block]).messages[0] == messages.SAME.en
+
+
+@pytest.mark.usefixtures("smollm2")
+def test_chat_model_speaks_the_same_with_a_proved_block(plug_into):
+    assert plug_into("SmolLM2", "rms_norm", F.rms_norm, proved=True).messages == (messages.SPEAKS_THE_SAME.en,)
+
+
+def test_only_the_function_that_has_passed_check_is_proved(monkeypatch):
+    told = []
+    monkeypatch.setattr(api, "swap", lambda *_about, proved: told.append(proved))
+    right, other, wrong = (lambda x, *about, f=f: f(x, *about) for f in (F.layer_norm, F.layer_norm, torch.mul))
+    plug_in(layer_norm=right)
+    plug_in(layer_norm=None)
+    check("layer_norm", right)
+    plug_in(layer_norm=right)
+    plug_in(layer_norm=other)
+    check("layer_norm", wrong)
+    plug_in(layer_norm=wrong)
+    assert told == [False, False, True, False, False]
+
+
+def test_function_that_fails_later_is_no_longer_proved():
+    factor = 1.0
+
+    def scaled(x, normalized_shape, weight=None, bias=None, eps=1e-5):
+        return factor * F.layer_norm(x, normalized_shape, weight, bias, eps)
+
+    check("layer_norm", scaled)
+    assert api.has_passed("layer_norm", scaled)
+    factor = 2.0
+    check("layer_norm", scaled)
+    assert not api.has_passed("layer_norm", scaled)
 
 
 # Unwritten blocks
@@ -289,7 +347,7 @@ def test_unwritten_block_shows_right_answer(candidate, plug_into):
     assert got.headline == "glassllm with the right rms_norm"
     assert got.notes[-1] == messages.NOT_WRITTEN.en
     assert str(got).count(" with the right one: ") == len(got.labels) == 1
-    assert got.html().count("<td") == 2
+    assert got.html().count("border-radius:4px") == 2  # a bar and its background
 
 
 def test_unwritten_layer_shows_right_answer(plug_into):

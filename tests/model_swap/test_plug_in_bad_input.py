@@ -176,7 +176,7 @@ def test_glassllm_replaces_smollm2_without_memory(plug_into):
     )
     assert got.yours.text is None
     assert str(got).splitlines()[1:3] == list(got.notes)
-    assert "<p>SmolLM2 needs 2 GB of free memory, but only 1.0 GB are available.</p>" in got.html()
+    assert ">SmolLM2 needs 2 GB of free memory, but only 1.0 GB are available.</p>" in got.html()
 
 
 @pytest.fixture

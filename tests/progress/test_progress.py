@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from blocklab_course.i18n import set_language
-from blocklab_course.lessons.catalog import EXERCISES, SAVED_EXERCISES
+from blocklab_course.lessons.catalog import EXERCISES, LESSONS, SAVED_EXERCISES
 from blocklab_course.progress import progress_page
 from blocklab_course.progress.__main__ import main
 from blocklab_course.progress.collect import Attempts, collect
@@ -124,12 +125,28 @@ def test_page_names_the_folder_on_a_hub(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("mine")
-def test_html_links_to_sections_and_sets_no_colors():
+def test_html_links_to_sections():
     html = progress_page().html()
     assert '<a href="06_rms_norm.ipynb#By-hand">06_rms_norm · By hand</a>' in html
     assert '<a href="05_layer_norm.ipynb">05_layer_norm</a>' in html
-    assert "color" not in html
     assert set(progress_page()._repr_mimebundle_()) == {"text/plain", "text/html"}
+
+
+def test_card_shows_counts_with_bars_and_a_chip_for_each_lesson(mine):
+    (mine / PREDICTIONS_FILE).write_text(
+        "".join(
+            f'{{"lesson": "a", "panel": "{n}", "right": {right}}}\n'
+            for n, right in enumerate(("true", "false", "true", "null"))
+        )
+    )
+    html = progress_page().html()
+    numbers = re.findall(r">(\d+)</span><span [^>]*> / (\d+)</span></div><div>([\w ]+)<", html)
+    total, saved = str(len(EXERCISES)), str(len(SAVED_EXERCISES))
+    assert numbers == [("2", total, "exercises passed"), ("2", "3", "guesses right"), ("0", saved, "solutions saved")]
+    assert re.findall(r"width:([\d.]+)%;background", html) == [f"{200 / len(EXERCISES):.1f}", "66.7", "0.0"]
+    chips = re.findall(r'<a href="(\w+).ipynb" style="[^"]*">(\d\d[^<]*)</a>', html)
+    assert [name for name, _ in chips] == [lesson.name for lesson in LESSONS]
+    assert dict(chips) == {lesson.name: f"{lesson.number:02}" for lesson in LESSONS} | {"05_layer_norm": "05 2/4"}
 
 
 @pytest.mark.usefixtures("mine")

@@ -13,7 +13,7 @@ from blocklab_course import check
 from blocklab_course.checks import verdict as verdict_module
 from blocklab_course.checks.engine import check_against
 from blocklab_course.i18n import use_language
-from blocklab_course.lessons.catalog import EXERCISES, SAVED_EXERCISES
+from blocklab_course.lessons.catalog import EXERCISES, ORDER, SAVED_EXERCISES
 from blocklab_course.workspace.solutions import OLD_VERSIONS
 
 LIBRARY = Path(check.__code__.co_filename).parents[2]
@@ -56,6 +56,30 @@ def test_saves_passing_solution_and_says_so(mine, notebook):
     assert files(mine) == ["blocks/swish.py"]
     assert verdict.messages[-1] == "Kept as `my/blocks/swish.py`, for later lessons to run."
     assert "Kept as <code>my/blocks/swish.py</code>" in verdict.html()
+
+
+def test_card_says_which_lessons_run_a_saved_solution(notebook):
+    total = len(SAVED_EXERCISES)
+    verdict = check("swish", notebook(SWISH)["my_swish"])
+    assert verdict.unlocks == f"1 of {total} blocks saved."
+    cell = "def my_rms_norm(x, shape, weight=None, eps=None):\n    return F.rms_norm(x, shape, weight, eps)"
+    verdict = check("rms_norm", notebook(cell)["my_rms_norm"])
+    lessons = ", ".join(f"{ORDER.index(name):02}" for name in ("transformer_layers", "cuda_timing", "your_model"))
+    assert verdict.unlocks == f"Lessons {lessons} run yours from now on. 2 of {total} blocks saved."
+    assert verdict.unlocks in verdict.html()
+    assert verdict.unlocks not in str(verdict)
+    relu = check("relu", notebook("def my_relu(x):\n    return x.clamp(min=0)")["my_relu"])
+    assert relu.unlocks.startswith("Lesson 01 runs yours")
+
+
+def test_card_promises_nothing_without_a_saved_file(notebook):
+    assert not check("swish", notebook(SWISH)["my_swish"], keep=False).unlocks
+    check("swish", notebook(SWISH)["my_swish"])
+    needs_more = SWISH.replace("beta * x", "my_swish.scale * beta * x") + "my_swish.scale = 1.0"
+    unsaved = check("swish", notebook(needs_more)["my_swish"])
+    assert "not saved" in " ".join(unsaved.messages)
+    assert not unsaved.unlocks
+    assert not check("swish", notebook(swish("2"))["my_swish"]).unlocks
 
 
 def test_both_languages_share_one_file(mine, notebook, monkeypatch):

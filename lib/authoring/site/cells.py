@@ -110,7 +110,7 @@ def _output(data: dict, drawn: Picture | None, store: Callable[[bytes], str]) ->
 
 
 def _with_answer(html: str) -> str:
-    """Fold the answer under a question, for readers without JavaScript; a script replaces both by the living question."""
+    """Fold the answer under a question, for readers without JavaScript; a script replaces both."""
     stored = _QUESTION.search(html)
     if not stored:
         return html

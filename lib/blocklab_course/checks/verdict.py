@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 import blocklab
-from blocklab_course.cards import BLUE, GREEN, GREY, RED, card, folded, grid, mark, paragraph
+from blocklab_course.cards import BLUE, GREEN, GREY, RED, card, folded, grid, mark, paragraph, remark
 from blocklab_course.i18n import Text, get_language
 
 from .counterexample import Counterexample
@@ -29,6 +29,7 @@ class Verdict:
     advice: the ids of what a right function could do better.
     messages, counterexample: what the reader is shown.
     failures: how often in a row this exercise has failed with this mistake.
+    unlocks: what a saved solution is used for from now on; only the card shows it.
     """
 
     exercise: Exercise = field(repr=False)
@@ -38,6 +39,7 @@ class Verdict:
     messages: tuple[str, ...] = ()
     counterexample: Counterexample | None = None
     failures: int = 0
+    unlocks: str = ""
 
     def __bool__(self) -> bool:
         return self.passed
@@ -123,7 +125,9 @@ class Verdict:
         if self.panel:
             parts.append(paragraph(to_html(self.panel)))
         if self.hint_line:
-            parts.append(folded(str(ONE_LINE), f"<pre>{escape(self.hint_line)}</pre>"))
+            parts.append(folded(str(ONE_LINE), f'<pre style="white-space:pre-wrap">{escape(self.hint_line)}</pre>'))
+        if self.unlocks:
+            parts.append(remark(escape(self.unlocks)))
         colour, icon = self._look()
         return card("verdict", to_html(title), parts, colour, icon, pill)
 

@@ -45,6 +45,11 @@ def manifest_of(name: str) -> Lesson:
     return next((lesson for lesson in LESSONS if lesson.name == name), Lesson())
 
 
+def lessons_that_run(exercise: str) -> list[Lesson]:
+    """The later lessons that run a saved solution of this exercise."""
+    return [lesson for lesson in LESSONS if exercise in lesson.runs]
+
+
 @cache
 def _exercises_of(lesson: Lesson) -> "dict[str, Exercise]":
     if find_spec(f"{__package__}.{lesson.package}.exercises") is None:

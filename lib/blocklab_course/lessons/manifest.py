@@ -11,6 +11,7 @@ class Lesson:
     minutes: how long it takes, without *Going further*, as its introduction says.
     exercises: the names of its exercises, in order.
     saves: the exercises whose passing solution is saved for later lessons.
+    runs: the exercises of earlier lessons whose saved solutions it runs.
     needs: the optional packages that it uses, by their names for pip.
     data: the large files of `blocklab_course/data` that it reads; the single-file lesson includes them.
     diagram: the part of the layer that it explains. Lessons about the same part use the same word; empty for none.
@@ -21,6 +22,7 @@ class Lesson:
     minutes: int = 0
     exercises: tuple[str, ...] = ()
     saves: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     data: tuple[str, ...] = ()
     diagram: str = ""

@@ -12,6 +12,7 @@ from blocklab_course.checks.exercise import Exercise
 from blocklab_course.checks.isolation import CapturedOutput, isolated
 from blocklab_course.checks.safe_repr import truncate, type_name
 from blocklab_course.checks.timeout import Interrupted, TimeLimit
+from blocklab_course.i18n import Text
 from blocklab_course.pretrained.free_memory import TooLittleMemory, free_memory, shortage_message
 
 from . import messages
@@ -29,15 +30,23 @@ PATIENCE = 30.0  # seconds; with the right block a network takes 4
 T = TypeVar("T")
 
 
-def swap(exercise: Exercise, candidate: object, patience: float = PATIENCE, free: float | None = None) -> SwapResult:
-    """Run the network of this exercise with the candidate in it. free: bytes of free memory, measured if None.
+def swap(
+    exercise: Exercise,
+    candidate: object,
+    patience: float = PATIENCE,
+    free: float | None = None,
+    proved: bool = False,
+) -> SwapResult:
+    """Run the network of this exercise with the candidate in it.
+
+    free: bytes of free memory, measured if None. proved: whether `check` has passed this candidate.
 
     Afterwards the network is freed, and torch's global state is as before.
     """
     output = CapturedOutput()
     try:
         with isolated(output), torch.no_grad():
-            return _swap(exercise, candidate, patience, free_memory() if free is None else free, output)
+            return _swap(exercise, candidate, patience, free_memory() if free is None else free, output, proved)
     except SwapError as error:
         return refuse(exercise.name, error)
     finally:
@@ -49,7 +58,9 @@ def refuse(block: str, error: SwapError) -> SwapResult:
     return SwapResult(block, stopped=error.id, messages=error.messages)
 
 
-def _swap(exercise: Exercise, candidate: object, patience: float, free: float, output: CapturedOutput) -> SwapResult:
+def _swap(
+    exercise: Exercise, candidate: object, patience: float, free: float, output: CapturedOutput, proved: bool
+) -> SwapResult:
     block = _none_if_unwritten(lambda: Guard(adapt(exercise, candidate), output))
     network, notes = _load_network(NETWORKS[exercise.name], free)
     result = block and _none_if_unwritten(lambda: _run(network, exercise, block, patience))
@@ -57,10 +68,17 @@ def _swap(exercise: Exercise, candidate: object, patience: float, free: float, o
         about = exercise.name, network.name, 0, network.labels
         return SwapResult(*about, (*notes, str(messages.NOT_WRITTEN)), right=network.right, stopped=UNWRITTEN)
     yours, places = result
-    same = [messages.SAME] if yours.lines() == network.right.lines() else []
+    same = [_same(yours, proved)] if yours.lines() == network.right.lines() else []
     comments = tuple(map(str, [*same, *yours.compare(network.right)]))
     about = exercise.name, network.name, places, network.labels, tuple(notes)
     return SwapResult(*about, yours, network.right, messages=comments, name=_name_of(candidate))
+
+
+def _same(answer: Answer, proved: bool) -> Text:
+    """What the same answer as with the right block says about a block."""
+    if not proved:
+        return messages.SAME
+    return messages.SPEAKS_THE_SAME if getattr(answer, "text", None) else messages.PROVED
 
 
 def _name_of(candidate: object) -> str:

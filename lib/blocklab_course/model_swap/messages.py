@@ -65,6 +65,14 @@ SAME = Text(
     "sees them.",
     zh="在这里，两者的结果一样。但这不能证明它就对：有些错误太小，这样看不出来，`check` 才看得出来。",
 )
+PROVED = Text(
+    en="`check` has proved it; here it comes to the same.",
+    zh="`check` 已经证明它是对的，在这里结果也一样。",
+)
+SPEAKS_THE_SAME = Text(
+    en="`check` has proved it; here it speaks the same.",
+    zh="`check` 已经证明它是对的，装进模型，说出来的话也一样。",
+)
 
 LESSON_CONTINUES = Text(en="The rest of the lesson works without it.", zh="不装也不影响后面的内容。")
 FALLBACK = Text(

@@ -24,6 +24,8 @@ class FallbackQuestion:
         self.prediction = asker.prediction
         title = self.prediction.title("guess")
         self.prediction.build(title, label_width or text_width(title))
+        if not label_width:
+            self.prediction.widget.layout.width = "auto"  # nothing stands below that it should align with
         skip = widgets.Button(description=str(SKIP), layout=widgets.Layout(width="auto", margin="2px 0"))
         skip.add_class("blocklab-skip")
         skip.on_click(lambda _button: asker.answer(SKIPPED))

@@ -74,7 +74,7 @@ class Question:
         self._view: FallbackQuestion | LiveQuestion | None = None
 
     def answer(self, choice: int | str) -> None:
-        """Record the reader's answer: the index of an option, the text of a number, or SKIPPED. The first one counts."""
+        """Record an answer: the index of an option, the text of a number, or SKIPPED. Only the first one counts."""
         with i18n.use_language(self._language):
             if self.prediction.accept(choice, NAMESPACE + self.name) and self._view is not None:
                 self._view.show_answer(choice)
@@ -100,23 +100,25 @@ class Question:
             about = {"size": None, "language": self._language, "controls": [], "words": words}
             return {"spec": about | {"guess": self.prediction.spec()}, "first": EMPTY}
 
-    def _options(self) -> list[str]:
-        options = getattr(self.prediction, "options", [A_NUMBER])
-        return [str(label) for label in options]
+    def _answers(self) -> list[str]:
+        """The options as text, or what kind of answer is expected."""
+        if isinstance(self.prediction, NumberPrediction):
+            return [str(A_NUMBER)]
+        return [f"○ {label}" for label in self.prediction.options]
 
     def __repr__(self) -> str:
         with i18n.use_language(self._language):
             asked = self.prediction.question or self.prediction.label
-            return "\n".join([str(asked), *(f"  ○ {option}" for option in self._options())])
+            return "\n".join([str(asked), *(f"  {answer}" for answer in self._answers())])
 
     def html(self) -> str:
         """The question and its options for a notebook without a kernel. The answer is only in the data for the site."""
         with i18n.use_language(self._language):
             asked = escape(str(self.prediction.question or self.prediction.label))
-            options = [paragraph(f"○ {escape(option)}") for option in self._options()]
+            answers = [paragraph(escape(answer)) for answer in self._answers()]
             hint = TWO_SENTENCES.format(first=RUN_TO_ANSWER, second=WITHOUT_BUTTONS)
             stored = b64encode(json.dumps({"name": self.name, **self.stored()}).encode()).decode()
-            return still(card("question", asked, options, BLUE, "?"), hint, f' data-question="{stored}"')
+            return still(card("question", asked, answers, BLUE, "?"), hint, f' data-question="{stored}"')
 
     def _repr_mimebundle_(self, **_options) -> dict:
         """One output for every front end: widgets if it supports them, else the question as text."""

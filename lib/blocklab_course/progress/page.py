@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from html import escape
 from pathlib import Path
 
+from blocklab_course.cards import BLUE, GREEN, ORANGE, big_number, card, chip, columns, grid, paragraph, remark
 from blocklab_course.checks.safe_repr import truncate
-from blocklab_course.checks.verdict import heading_anchor, html_table, to_html, to_text
+from blocklab_course.checks.verdict import heading_anchor, to_html, to_text
 from blocklab_course.gradebook.grades import NOT_BEGUN, SOLVED, UNKNOWN
 from blocklab_course.gradebook.sanitize import sanitize
 from blocklab_course.i18n import Text, join_words
@@ -36,6 +37,11 @@ COLAB = Text(
 PASSED = Text(en="Exercises passed: {count} of {total}", zh="通过的练习：{count}/{total}")
 PREDICTIONS = Text(en="Predictions: {count}; right: {right}", zh="猜过的问题：{count} 个；猜对：{right} 个")
 SAVED_SOLUTIONS = Text(en="Saved solutions: {count} of {total}", zh="保存的代码块：{count}/{total}")
+EXERCISES_PASSED = Text(en="exercises passed", zh="通过的练习")
+GUESSES_RIGHT = Text(en="guesses right", zh="猜对的问题")
+SOLUTIONS_SAVED = Text(en="solutions saved", zh="保存的代码块")
+SAVED_NAMES = Text(en="Saved: {names}", zh="已保存：{names}")
+NUMBER_WIDTH = 175  # px
 WITH_NAMES = Text(en="{what} ({names})", zh="{what}（{names}）")
 REVIEW = Text(en="To review", zh="值得再看一看")
 QUESTIONS = Text(en="Questions from lessons that you have done", zh="从学过的课里抽出的问题")
@@ -88,15 +94,18 @@ class ProgressPage:
         yield to_text(_source())
 
     def html(self) -> str:
-        """The same as HTML, without colours of its own."""
-        return f'<div class="blocklab-progress"><p><strong>{TITLE}</strong></p>{"".join(self._as_html())}</div>'
+        """Return the same as a card, with a chip for each lesson."""
+        return card("progress", str(TITLE), self._as_html(), GREEN)
 
     def _as_html(self) -> Iterator[str]:
         if self._progress is None:
-            yield f"<p>{to_html(str(EMPTY))}</p>"
+            yield paragraph(to_html(str(EMPTY)))
             return
-        yield _list(escape(line) for line in _counts(self._progress))
-        yield html_table((_link(lesson.name), escape(states)) for lesson, states in _lessons(self._progress))
+        yield columns(_big_numbers(self._progress), NUMBER_WIDTH)
+        yield f'<div style="margin:10px 0">{"".join(_chips(self._progress))}</div>'
+        if self._progress.solutions:
+            yield remark(escape(SAVED_NAMES.format(names=join_words(self._progress.solutions))))
+        yield grid((_link(lesson.name), escape(states)) for lesson, states in _lessons(self._progress))
         review = [
             LABELED.format(label=escape(mistake), text=_link(place, target))
             for mistake, place, target in _mistakes_to_review(self._progress)
@@ -104,7 +113,7 @@ class ProgressPage:
         yield from _html_section(REVIEW, review)
         yield from _html_section(QUESTIONS, [_question_html(*drawn) for drawn in self._progress.questions], "ol")
         yield from _html_section(NOT_COUNTED, [escape(line) for line in _not_counted(self._progress)])
-        yield f"<p>{to_html(_source())}</p>"
+        yield remark(to_html(_source()))
 
     def _repr_mimebundle_(self, **_selection: object) -> dict:
         return {"text/plain": str(self), "text/html": self.html()}
@@ -120,6 +129,24 @@ def _counts(progress: Progress) -> list[str]:
         PREDICTIONS.format(count=progress.predictions, right=progress.right_predictions),
         WITH_NAMES.format(what=saved, names=join_words(progress.solutions)) if progress.solutions else saved,
     ]
+
+
+def _big_numbers(progress: Progress) -> Iterator[str]:
+    yield big_number(progress.passed, len(EXERCISES), str(EXERCISES_PASSED), GREEN)
+    yield big_number(progress.right_predictions, progress.predictions, str(GUESSES_RIGHT), BLUE)
+    yield big_number(len(progress.solutions), len(SAVED_EXERCISES), str(SOLUTIONS_SAVED), ORANGE)
+
+
+def _chips(progress: Progress) -> Iterator[str]:
+    """A chip for each lesson: "06 ✓" if all its exercises are passed, "06 3/4" if some are, else "06"."""
+    for lesson in LESSONS:
+        passed, total = sum(_has_passed(progress, name) for name in lesson.exercises), len(lesson.exercises)
+        done = " ✓" if passed == total else f" {passed}/{total}" if passed else ""
+        yield chip(f"{lesson.number:02}{done}", f"{lesson.name}.ipynb", GREEN if passed == total else None)
+
+
+def _has_passed(progress: Progress, exercise: str) -> bool:
+    return progress.attempts.get(exercise, Attempts()).passed
 
 
 def _lessons(progress: Progress) -> Iterator[tuple[Lesson, str]]:

@@ -89,28 +89,34 @@ def display_path(file: Path) -> str:
     return "/".join(file.parts[-3:])
 
 
-def save(exercise: Exercise, candidate: object) -> tuple[str, ...]:
-    """Save a solution that passed, if there is a learner's folder. Returns messages for the verdict.
+def save(exercise: Exercise, candidate: object) -> tuple[bool, tuple[str, ...]]:
+    """Save a solution that passed, if there is a learner's folder. Returns whether it is saved, and messages.
 
     Before it is saved, its source code is run once, as later lessons will run it. Earlier versions are kept beside it.
     """
     file = solution_file(exercise.name)
     if file is None:
-        return ()
+        return False, ()
     try:
         replaced = _save(exercise, candidate, file)
     except (CannotBeSaved, Unreadable) as reason:
-        return (NOT_SAVED.format(why=reason),)
+        return False, (NOT_SAVED.format(why=reason),)
     except SwapError as error:
         advice = () if exercise.only_module else (AS_FUNCTION.format(wanted=exercise.signature),)
-        return (NOT_USABLE.format(why=error.messages[0]), *advice)
+        return False, (NOT_USABLE.format(why=error.messages[0]), *advice)
     except OSError as error:
         why = REASONS.get(error.errno) or error.strerror or type_name(error)
-        return (NOT_SAVED.format(why=NOT_WRITTEN.format(file=display_path(file), why=why)),)
+        return False, (NOT_SAVED.format(why=NOT_WRITTEN.format(file=display_path(file), why=why)),)
     except Exception as error:  # raised by the learner's own objects, for example by a __repr__
-        return (NOT_SAVED.format(why=NO_SOURCE.format(error=f"{type_name(error)}: {error_message(error)}")),)
+        return False, (NOT_SAVED.format(why=NO_SOURCE.format(error=f"{type_name(error)}: {error_message(error)}")),)
     message = (SAVED_AGAIN if replaced else SAVED).format(file=display_path(file))
-    return (message, TO_DRIVE.format(line=TO_DRIVE_LINE, back=FROM_DRIVE_LINE)) if on_colab() else (message,)
+    drive = (TO_DRIVE.format(line=TO_DRIVE_LINE, back=FROM_DRIVE_LINE),) if on_colab() else ()
+    return True, (message, *drive)
+
+
+def count_saved() -> int:
+    """The number of solutions saved in the learner's folder."""
+    return sum(file is not None and file.is_file() for file in map(solution_file, SAVED_EXERCISES))
 
 
 def _save(exercise: Exercise, candidate: object, file: Path) -> bool:

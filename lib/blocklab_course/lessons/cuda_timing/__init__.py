@@ -5,6 +5,7 @@ from ..manifest import Lesson
 LESSON = Lesson(
     minutes=25,
     exercises=("time_function", "bytes_in_two_kernels", "merge_block"),
+    runs=("layer_norm", "rms_norm"),
     data=("timings",),
     starter_code={
         "time_function": """

