@@ -115,7 +115,7 @@ def _pill(text: str) -> str:
     if not text:
         return ""
     style = (
-        f"display:inline-block;border:1px solid {LINE};border-radius:10px;padding:0 8px;margin-left:10px;"
+        f"display:inline-block;max-width:90%;border:1px solid {LINE};border-radius:10px;padding:0 8px;margin-left:10px;"
         "font-size:0.75em;font-weight:normal"
     )
     return f'<span style="{style}">{escape(text)}</span>'
