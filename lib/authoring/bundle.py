@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 from blocklab_course.i18n import LANGUAGES, Text
 from blocklab_course.lessons.catalog import LESSONS, ORDER, manifest_of
 
-from . import bundle_unpacking, font, install_cell, notebook
+from . import bundle_unpacking, folding, font, install_cell, notebook
 from .files import write_text
 from .learner_copies import prepare_copy
 from .problem import BuildError, Problem, collecting_errors
@@ -31,9 +31,9 @@ SUFFIXES = {".py", ".js", ".css", ".csv", ".txt", ".npz", ".jpg"}  # of package 
 PACKAGES = ("blocklab", "blocklab_course")
 LICENCES = ("LICENSE", "LICENSE-TEXTS")
 _CALLED = re.compile(r'"(\w+)"|\b(\w+)=')  # exercises, as in check("rms_norm", …) and plug_in(rms_norm=…)
-# Front ends show only this line of the folded cell.
 TITLE = Text(
-    en="Set-up: this cell holds the package that the lesson needs", zh="准备：这个单元格里有这一课要用的软件包"
+    en="Set-up: run me first, this cell holds the package that the lesson needs",
+    zh="准备：请先运行这里，里面有这一课要用的软件包",
 )
 PYTHON_TOO_OLD = Text(
     en="This lesson needs Python {least} or newer, this is Python {here}.",
@@ -74,6 +74,7 @@ def bundle_lesson(project: Project, lesson: NotebookNode) -> str:
     for cell in lesson.cells:
         if cell.id == install_cell.CELL_ID:
             cell.source = first_cell(project, lesson)
+            folding.fold(cell, TITLE, lesson.metadata.blocklab.language)
     return prepare_copy(notebook.to_text(lesson).encode("utf-8")).decode("utf-8")
 
 
@@ -88,8 +89,7 @@ def first_cell(project: Project, lesson: NotebookNode) -> str:
     values = {"least": least, "need": need, "here": "{here}", "there": "{there}", "why": "{why}"}
     messages = {name: getattr(text, language).format(**values) for name, text in texts.items()}
     payload = "\n".join(re.findall(f".{{1,{LINE_LENGTH}}}", base64.b64encode(tar).decode("ascii")))
-    return f"""# {getattr(TITLE, language)}
-{inspect.getsource(bundle_unpacking)}
+    return f"""{inspect.getsource(bundle_unpacking)}
 
 unpack(
     python=({least.replace(".", ", ")}),

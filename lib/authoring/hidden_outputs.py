@@ -1,4 +1,4 @@
-"""Hide the outputs that answer a prediction, so that nobody reads them before running the cell.
+"""Hide the outputs that answer a prediction or an exercise, so that nobody reads them before running the cell.
 
 They move to the cell's metadata, which neither Jupyter nor Colab shows. One file then serves every reader. nbval by
 itself ignores the output of such a cell, because the cell is tagged for it; the settings in tests/notebooks compare it
@@ -7,17 +7,17 @@ with what is hidden.
 
 import copy
 
-TAG, IGNORED = "answer", "nbval-ignore-output"
+TAGS, IGNORED = {"answer", "solution"}, "nbval-ignore-output"
 METADATA_KEY, HIDDEN_KEY = "blocklab", "sealed"
 VARIES_KEY = "varies"  # the lesson's source has the tag nbval-ignore-output, because the output differs from run to run
 
 
 def hide(notebook: dict) -> dict:
-    """A copy of the notebook in which cells tagged `answer` show nothing, and nbval ignores their outputs."""
+    """A copy of the notebook in which answers and solutions show nothing, and nbval ignores their outputs."""
     notebook = copy.deepcopy(notebook)
     for cell in notebook["cells"]:
         tags = cell["metadata"].get("tags", ())
-        if cell.get("outputs") and TAG in tags:
+        if cell.get("outputs") and TAGS & {*tags}:
             hidden = {HIDDEN_KEY: cell["outputs"]}
             if IGNORED in tags:
                 hidden[VARIES_KEY] = True

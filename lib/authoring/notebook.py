@@ -12,16 +12,16 @@ from blocklab_course.gradebook.grades import MIME
 from blocklab_course.i18n import LANGUAGES
 from blocklab_course.lessons.catalog import manifest_of
 
-from . import install_cell, navigation
+from . import folding, install_cell, navigation
 from .address import Address, read_address
 from .files import read_text, write_text
+from .folding import strip_title
 from .hidden_outputs import METADATA_KEY, hide, reveal
 from .problem import BuildErrors, Problem, shorten
 from .project import Outline, Project
 from .source import BilingualText, Code, Lesson, read_lesson
 
 GENERATED_IDS = {install_cell.CELL_ID, navigation.TOP, navigation.BOTTOM}  # cells that no source holds
-FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}  # JupyterLab and Colab fold the cell's code
 
 
 def compose(project: Project, outlines: list[Outline], here: Outline) -> dict[str, NotebookNode]:
@@ -31,7 +31,9 @@ def compose(project: Project, outlines: list[Outline], here: Outline) -> dict[st
 
 
 def _compose(project: Project, lesson: Lesson, outlines: list[Outline], here: Outline, language: str) -> NotebookNode:
-    cells = [_code(cell) if isinstance(cell, Code) else _text(cell, language) for cell in lesson.cells]
+    cells = [_code(cell, language) if isinstance(cell, Code) else _text(cell, language) for cell in lesson.cells]
+    if imports := _imports(lesson):
+        folding.fold(cells[lesson.cells.index(imports)], folding.IMPORTS, language)
     notebook = make_notebook(cells, language, lesson.file)
     set_shared_cells(notebook, read_address(project), outlines, here, language)
     return notebook
@@ -54,25 +56,32 @@ def set_shared_cells(
     old = {cell.id: cell for cell in notebook.cells}
     top = new_markdown_cell(navigation.navigation_line(address, outlines, here, language), id=navigation.TOP)
     setup = old.get(install_cell.CELL_ID) or new_code_cell(id=install_cell.CELL_ID)
-    setup.metadata |= FOLDED
     setup.source = install_cell.install_code(address, language, manifest_of(here.stem).needs)
+    folding.fold(setup, folding.SETUP, language)
     title, *rest = [cell for cell in notebook.cells if cell.id not in GENERATED_IDS]
     end = navigation.next_lesson_line(outlines, here, language)
     bottom = [new_markdown_cell(end, id=navigation.BOTTOM)] if end else []
     notebook.cells = [title, top, setup, *rest, *bottom]
 
 
+def _imports(lesson: Lesson) -> Code | None:
+    """The first code cell, if it begins with an import."""
+    first = next((cell for cell in lesson.cells if isinstance(cell, Code)), None)
+    return first if first and first.source.startswith(("import ", "from ")) else None
+
+
 def _text(cell: BilingualText, language: str) -> NotebookNode:
     return new_markdown_cell(getattr(cell, language), id=cell.id)
 
 
-def _code(code: Code) -> NotebookNode:
+def _code(code: Code, language: str) -> NotebookNode:
     metadata = {"tags": list(code.tags)} if code.tags else {}
     if code.claims:
         metadata |= {METADATA_KEY: {"claims": list(code.claims)}}
+    cell = new_code_cell(code.source, id=code.id, metadata=metadata)
     if "solution" in code.tags:
-        metadata |= FOLDED
-    return new_code_cell(code.source, id=code.id, metadata=metadata)
+        folding.fold(cell, folding.SOLUTION, language)
+    return cell
 
 
 def read(path: Path, shown: str = "") -> NotebookNode:
@@ -92,7 +101,7 @@ def read(path: Path, shown: str = "") -> NotebookNode:
 
 
 def to_text(notebook: NotebookNode) -> str:
-    """The notebook as JSON, with the answers to predictions hidden."""
+    """The notebook as JSON, with the answers to predictions and exercises hidden."""
     nbformat.validate(notebook)
     return nbformat.v4.writes(hide(notebook)) + "\n"
 
@@ -109,7 +118,7 @@ def keep_outputs(new: NotebookNode, old: NotebookNode) -> None:
     old_cells = {cell.id: cell for cell in old.cells if cell.cell_type == "code"}
     for cell in new.cells:
         twin = old_cells.get(cell.id) if cell.cell_type == "code" else None
-        if twin and (twin.source == cell.source or cell.id == install_cell.CELL_ID):
+        if twin and (cell.id == install_cell.CELL_ID or strip_title(twin.source) == strip_title(cell.source)):
             cell.outputs, cell.execution_count = twin.outputs, twin.execution_count
             for output in cell.outputs:
                 if MIME in output.get("data", ()):

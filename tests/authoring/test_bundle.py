@@ -209,7 +209,7 @@ def test_bundle_differs_from_a_learner_copy_only_in_the_first_cell(language, fil
         cell.source for cell in lesson.cells if cell.id != install_cell.CELL_ID
     ]
     assert setup(alone).id == install_cell.CELL_ID
-    assert setup(alone).source.startswith(f"# {getattr(bundle.TITLE, language)}\n")
+    assert setup(alone).source.startswith(f"#@title {getattr(bundle.TITLE, language)}\n")
     assert setup(alone).metadata == {"jupyter": {"source_hidden": True}, "cellView": "form"}
     assert "widget-view" not in files[language].read_text("utf-8")
 

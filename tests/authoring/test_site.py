@@ -125,6 +125,12 @@ def test_solutions_and_answers_are_folded(tag, summary):
     assert "forty-two" in folded
 
 
+def test_titles_of_folded_cells_are_not_shown():
+    solution = html_of("#@title Solution\nx = 1", tags=["solution"])
+    assert "<summary>A solution</summary>" in solution
+    assert "@title" not in solution + html_of("#@title Imports: run me next\nimport torch")
+
+
 def test_only_cells_of_imports_are_folded():
     assert "<summary>Imports</summary>" in html_of("import torch\nfrom torch import nn")
     assert "<summary>" not in html_of("import torch\nprint(torch)")

@@ -14,6 +14,8 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from authoring.folding import strip_title
+
 from . import messages
 from .markdown import block, link_pages, strip_empty_headers
 from .render import render
@@ -64,7 +66,7 @@ class TextCell:
 def code_cell(cell: NotebookNode, drawn: Picture | None, store: Callable[[bytes], str]) -> CodeCell:
     """A code cell for the page. drawn: its picture, if it has one; store: keeps a PNG and returns its address."""
     tags = cell.metadata.get("tags", ())
-    code = Markup(block(highlight(cell.source, _LEXER, _FORMATTER).rstrip("\n")))
+    code = Markup(block(highlight(strip_title(cell.source), _LEXER, _FORMATTER).rstrip("\n")))
     outputs = [_output(data, drawn, store) for data in _merge_streams(cell.outputs)]
     return CodeCell(cell.id, _kind(cell, drawn), code, outputs, "answer" in tags)
 
