@@ -14,6 +14,7 @@ from blocklab_course.lessons.catalog import manifest_of
 
 from . import folding, install_cell, navigation
 from .address import Address, read_address
+from .effort import exercise_labels
 from .files import read_text, write_text
 from .folding import strip_title
 from .hidden_outputs import METADATA_KEY, hide, reveal
@@ -31,7 +32,12 @@ def compose(project: Project, outlines: list[Outline], here: Outline) -> dict[st
 
 
 def _compose(project: Project, lesson: Lesson, outlines: list[Outline], here: Outline, language: str) -> NotebookNode:
-    cells = [_code(cell, language) if isinstance(cell, Code) else _text(cell, language) for cell in lesson.cells]
+    labels = exercise_labels(lesson, manifest_of(here.stem), language)
+    following = [cell.id for cell in lesson.cells[1:]] + [""]
+    cells = [
+        _code(cell, language) if isinstance(cell, Code) else _text(cell, language, labels.get(after))
+        for cell, after in zip(lesson.cells, following, strict=True)
+    ]
     if imports := _imports(lesson):
         folding.fold(cells[lesson.cells.index(imports)], folding.IMPORTS, language)
     notebook = make_notebook(cells, language, lesson.file)
@@ -70,8 +76,9 @@ def _imports(lesson: Lesson) -> Code | None:
     return first if first and first.source.startswith(("import ", "from ")) else None
 
 
-def _text(cell: BilingualText, language: str) -> NotebookNode:
-    return new_markdown_cell(getattr(cell, language), id=cell.id)
+def _text(cell: BilingualText, language: str, label: str | None) -> NotebookNode:
+    text = getattr(cell, language)
+    return new_markdown_cell(f"{text}\n\n{label}" if label else text, id=cell.id)
 
 
 def _code(code: Code, language: str) -> NotebookNode:

@@ -12,9 +12,11 @@ import pytest
 
 from authoring import install_cell, notebook
 from authoring.address import Address
+from authoring.effort import HARDEST
 from authoring.font import FONT
+from authoring.lint.structure import core_cells
 from authoring.project import Project
-from authoring.source import parse
+from authoring.source import parse, read_lesson
 from blocklab_course import dependencies, lessons
 from blocklab_course.gradebook.submissions import submitted_exercises
 from blocklab_course.lessons.catalog import LESSONS, SAVED_EXERCISES, lessons_that_run
@@ -101,6 +103,17 @@ def test_saved_exercise_names_the_lessons_that_run_it():
 def test_minutes_are_those_of_the_introduction(lesson):
     assert f"about {lesson.minutes} minutes" in SOURCES[lesson.name]
     assert f"大约需要 {lesson.minutes} 分钟" in SOURCES[lesson.name]
+
+
+@EACH
+def test_exercises_fit_into_the_minutes_of_the_lesson(lesson):
+    assert lesson.effort.keys() == {*lesson.exercises}
+    for name, (minutes, difficulty) in lesson.effort.items():
+        assert minutes >= 2, name  # the label says "minutes"
+        assert 1 <= difficulty <= HARDEST, name
+    core = submitted_exercises("\n".join(cell.source for cell in core_cells(read_lesson(PROJECT, lesson.name))))
+    assert core
+    assert sum(lesson.effort[name][0] for name in core) <= lesson.minutes
 
 
 @EACH

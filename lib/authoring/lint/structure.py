@@ -34,7 +34,7 @@ _CHARACTER = re.compile(r"[\u3400-\u9fff]")
 def check_structure(lesson: Lesson) -> list[Problem]:
     """Check a lesson. Lesson 00 needs no sections and no panels, and a page without exercises has no rules on size."""
     found = [*_predictions(lesson), *_exercises(lesson)]
-    if asks := any("exercise" in cell.tags for cell in _core_cells(lesson)):
+    if asks := any("exercise" in cell.tags for cell in core_cells(lesson)):
         found += _size(lesson)
     if asks and lesson.number:
         found += [*_sections(lesson), *_panels(lesson)]
@@ -88,7 +88,7 @@ def _size(lesson: Lesson) -> Iterator[tuple[BilingualText | None, str]]:
     words, characters = (len(found) for found in _read_core(lesson))
     if words > WORDS or characters > CHARACTERS:
         yield None, f"expected at most {WORDS} words and {CHARACTERS} 汉字 in the core, got {words} and {characters}"
-    shown = [cell for cell in _core_cells(lesson) if "solution" not in cell.tags][1:]  # the imports are folded
+    shown = [cell for cell in core_cells(lesson) if "solution" not in cell.tags][1:]  # the imports are folded
     if len(shown) > CELLS:
         yield None, f"expected at most {CELLS} code cells in the core, got {len(shown)}"
     title = lesson.cells[0]
@@ -98,16 +98,16 @@ def _size(lesson: Lesson) -> Iterator[tuple[BilingualText | None, str]]:
 
 
 def _panels(lesson: Lesson) -> Iterator[tuple[None, str]]:
-    panels = sum("panel" in cell.tags for cell in _core_cells(lesson))
+    panels = sum("panel" in cell.tags for cell in core_cells(lesson))
     if panels < PANELS:
         yield None, f"expected at least {PANELS} panels in the core, got {panels}"
-    if not any("guess" in cell.tags for cell in _core_cells(lesson)):
+    if not any("guess" in cell.tags for cell in core_cells(lesson)):
         yield None, "expected a panel with a prediction"
 
 
 def estimate_minutes(lesson: Lesson) -> float:
     """The minutes that the core takes: reading, panels and exercises. Running the cells adds little."""
-    cells = _core_cells(lesson)
+    cells = core_cells(lesson)
     panels = sum("panel" in cell.tags for cell in cells)
     asked = [cell for cell in cells if "exercise" in cell.tags]
     functions = sum("def " in cell.source or "class " in cell.source for cell in asked)
@@ -127,7 +127,7 @@ def _read_core(lesson: Lesson) -> tuple[list[str], list[str]]:
     return _WORD.findall(en), _CHARACTER.findall(zh)
 
 
-def _core_cells(lesson: Lesson) -> list[Code]:
+def core_cells(lesson: Lesson) -> list[Code]:
     return [cell for cell in _until_beyond(lesson) if isinstance(cell, Code)]
 
 

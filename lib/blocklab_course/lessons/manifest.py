@@ -10,6 +10,7 @@ class Lesson:
 
     minutes: how long it takes, without *Going further*, as its introduction says.
     exercises: the names of its exercises, in order.
+    effort: for each exercise, the minutes that it takes and its difficulty, from 1 to 3.
     saves: the exercises whose passing solution is saved for later lessons.
     runs: the exercises of earlier lessons whose saved solutions it runs.
     needs: the optional packages that it uses, by their names for pip.
@@ -21,6 +22,7 @@ class Lesson:
 
     minutes: int = 0
     exercises: tuple[str, ...] = ()
+    effort: Mapping[str, tuple[int, int]] = field(default_factory=dict, hash=False)
     saves: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()

