@@ -5,7 +5,7 @@ import pytest
 
 from blocklab_course import i18n
 from blocklab_course.i18n import Text
-from blocklab_course.panel import Panel, Prediction, Slider
+from blocklab_course.panel import Choice, Panel, Prediction, Slider
 from blocklab_course.panel.prediction import SKIPPED, YOUR_GUESS, notify, set_listener
 
 GROWS, STAYS = Text(en="it grows", zh="变大"), Text(en="nothing", zh="不变")
@@ -51,6 +51,45 @@ SAID = {
     ),
     "zh": ("你猜的是“变大”，没猜对。不变：拖一拖。", "你猜的是“不变”，猜对了。不变：拖一拖。", "不变：拖一拖。"),
 }
+
+
+def around(shown):
+    """What a saved picture of the panel has above and below it."""
+    return shown._repr_mimebundle_()[1]["blocklab"].values()
+
+
+RUN = {
+    "en": ("What happens &amp; why?", "it grows", "Run this cell (Shift + Enter), then guess and drag", "height"),
+    "zh": ("会怎样 &amp; 为什么？", "变大", "先运行这个单元格（Shift + Enter），再猜一猜、拖动滑块", "height"),
+}
+
+
+@pytest.mark.usefixtures("english_again")
+@pytest.mark.parametrize(("chosen", "said"), RUN.items())
+def test_saved_picture_asks_the_question_and_says_how_to_begin(chosen, said):
+    i18n.set_language(chosen)
+    question = Text(en="What happens & why?", zh="会怎样 & 为什么？")
+    shown = panel(Prediction({GROWS: 1, STAYS: 0}, right=0, explanation=TOLD, question=question))
+    i18n.set_language("en")  # the panel keeps its own language
+    above, below = around(shown)
+    asked, option, run, slider = said
+    assert asked in above
+    assert option in above
+    assert str(TOLD) not in above + below
+    assert run in below
+    assert slider in below
+
+
+def test_saved_picture_without_a_question_or_a_slider_promises_neither():
+    above, below = around(Panel(picture, (3, 2), height=Slider(0, 10, 1, value=3)))
+    assert above == ""
+    assert "then drag" in below
+    above, below = around(Panel(picture, (3, 2), height=Choice({"low": 1, "high": 9}, value=1)))
+    assert "then try it" in below
+    assert "drag" not in below
+    above, below = around(panel())
+    assert "your guess" in above
+    assert list(around(panel().still(height=9))) == ["", ""]
 
 
 @pytest.mark.usefixtures("english_again")

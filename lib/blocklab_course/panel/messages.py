@@ -6,6 +6,13 @@ TWO_SENTENCES = Text(en="{first} {second}", zh="{first}{second}")
 """Two sentences in a row."""
 
 RUN_THE_CELL = Text(en="Run the cell to move it.", zh="运行这个单元格，就可以移动滑块。")
+RUN_FIRST = Text(en="Run this cell (Shift + Enter), then {then}", zh="先运行这个单元格（Shift + Enter），再{then}")
+WHAT_NEXT = {  # by whether the panel asks for a guess, and whether it has a slider
+    (False, True): Text(en="drag", zh="拖动滑块"),
+    (False, False): Text(en="try it", zh="动手试试"),
+    (True, True): Text(en="guess and drag", zh="猜一猜、拖动滑块"),
+    (True, False): Text(en="guess and try it", zh="猜一猜、动手试试"),
+}
 TRY_FALLBACK = Text(
     en='If it stays a picture after that, change the first cell to begin("en", panels="plain") and run both.',
     zh='运行之后还是一张不动的图，就把第一个单元格改成 begin("zh", panels="plain")，再把两个单元格都运行一遍。',

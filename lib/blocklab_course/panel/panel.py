@@ -17,9 +17,9 @@ from blocklab_course import i18n
 from blocklab_course.i18n import Text
 from blocklab_course.panel import backend, live_panels
 from blocklab_course.panel.canvas import DPI, Canvas, png
-from blocklab_course.panel.controls import Control, short_repr
+from blocklab_course.panel.controls import Control, Slider, short_repr
 from blocklab_course.panel.prediction import Prediction
-from blocklab_course.panel.view import VIEW, still_page, view_data
+from blocklab_course.panel.view import VIEW, ghost, guess_in_words, still_page, view_data
 
 LIVE_SCALE, SAVED_SCALE = 1, 2
 """Pixels per CSS pixel of a frame and of a saved picture. Frames at scale 2 would be sharper on some screens, but the
@@ -311,7 +311,23 @@ class Panel:
         view = view_data(self.view.root)  # before `still`, which invalidates the canvas
         saved = b64encode(png(self.canvas.still(SAVED_SCALE))).decode()
         data = {"text/plain": self.line, "image/png": saved, VIEW: view}
-        return data, {"image/png": {"width": width, "height": height}}
+        above, below = self._around_still()
+        return data, {"image/png": {"width": width, "height": height}, "blocklab": {"above": above, "below": below}}
+
+    def _around_still(self) -> tuple[str, str]:
+        """Return what a still picture has above and below it: the guess, and how to begin. A panel that cannot move
+        has neither."""
+        if not self.controls:
+            return "", ""
+        with self._own_language():
+            guess = self.prediction
+            above = (
+                ""
+                if guess is None
+                else guess_in_words(str(guess.question or guess.title("guess")), map(str, guess.options))
+            )
+            sliders = (control.title(name) for name, control in self.controls.items() if isinstance(control, Slider))
+            return above, ghost(next(sliders, None), guess is not None)
 
     def _ipython_display_(self, **_options) -> None:
         for gone in live_panels.register(self) if self._picture is not None else ():
@@ -320,7 +336,7 @@ class Panel:
         if VIEW in data and live_panels.in_jupyterlab():
             # Two outputs: the saved picture must not be in the output of the widgets, see `view`.
             with self._own_language():
-                page = still_page(data["image/png"], self.line, round(self.size[0] * DPI))
+                page = still_page(data["image/png"], self.line, round(self.size[0] * DPI), **metadata["blocklab"])
             display({"text/plain": self.line, "text/html": page}, raw=True)
             data, metadata = {VIEW: data[VIEW]}, {}
         display(data, metadata=metadata, raw=True)

@@ -1,11 +1,12 @@
 """What a page shows of a panel: widgets while there is a kernel, a still picture in a reopened notebook."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 
 import ipywidgets as widgets
 
-from blocklab_course.panel.messages import RUN_THE_CELL, TRY_FALLBACK, TWO_SENTENCES
+from blocklab_course.cards import LINE
+from blocklab_course.panel.messages import RUN_FIRST, TRY_FALLBACK, WHAT_NEXT
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -54,13 +55,42 @@ def view_data(widget: widgets.Widget) -> dict:
     return {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
 
 
-def still_page(png: str, line: str, width: int) -> str:
-    """Return HTML with the picture (a base64 PNG), the line, and how to make it interactive."""
+# What surrounds the picture of a panel that is not running. Every style is inline, as in `cards`.
+
+_BOX = "display: inline-block; padding: 2px 12px; margin: 4px 8px 0 0; border-radius: 5px"
+_OPTION = f"{_BOX}; border: 1px solid {LINE}; opacity: 0.7"
+_RUN = f"{_BOX}; font-weight: 600; color: #ffffff; background-color: #2f6fb0"
+_TRACK = f"display: inline-block; vertical-align: middle; height: 4px; background-color: {LINE}"
+_THUMB = f"{_TRACK.replace('4px', '14px')}; width: 14px; border-radius: 50%"
+
+
+def guess_in_words(question: str, options: Iterable[str]) -> str:
+    """Return HTML with the question that a panel will ask, and its options, which cannot be chosen yet."""
+    boxes = "".join(f'<span style="{_OPTION}">{escape(option)}</span>' for option in options)
+    return f'<div style="{TEXT_STYLE} margin-bottom: 8px"><b>{escape(question)}</b><br>{boxes}</div>'
+
+
+def ghost(slider: str | None, guesses: bool) -> str:
+    """Return HTML that says how to bring a panel to life, beside the ghost of its slider if it has one.
+
+    slider: the label of the slider. guesses: whether the panel asks for a guess first.
+    """
+    doing = RUN_FIRST.format(then=WHAT_NEXT[guesses, slider is not None])
+    row = f'<span style="{_RUN}">▶ {doing}</span>'
+    if slider is not None:
+        parts = (f"{_TRACK}; width: 40px", _THUMB, f"{_TRACK}; width: 120px")
+        track = "".join(f'<span style="{part}"></span>' for part in parts)
+        row = f'<span style="opacity: 0.6">{escape(slider)} {track}</span> {row}'
+    return f'<div style="{TEXT_STYLE} margin-top: 4px">{row}</div>'
+
+
+def still_page(png: str, line: str, width: int, above: str = "", below: str = "") -> str:
+    """Return HTML with the picture (a base64 PNG) and the line, between what stands above and below them."""
     image = f'<img src="data:image/png;base64,{png}" alt="{escape(line)}" style="width: {width}px; max-width: 100%">'
     text = f'<div style="{TEXT_STYLE}">{escape(line)}</div>'
-    return ONE_OF_TWO + still(image + text, TWO_SENTENCES.format(first=RUN_THE_CELL, second=TRY_FALLBACK))
+    return ONE_OF_TWO + still(above + image + text + below, str(TRY_FALLBACK) if below else "")
 
 
 def still(inside: str, hint: str, attributes: str = "") -> str:
-    """Return what a notebook shows without a kernel. hint: how to make it interactive."""
-    return f'<div class="blocklab-still"{attributes}>{inside}{HINT.format(hint)}</div>'
+    """Return what a notebook shows without a kernel. hint: how to make it interactive, if that is not said inside."""
+    return f'<div class="blocklab-still"{attributes}>{inside}{HINT.format(hint) if hint else ""}</div>'
