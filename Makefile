@@ -45,7 +45,8 @@ check-args:
 lab: check-args lessons-environment ## open the lessons in JupyterLab (READ=en or READ=zh; FRESH=1 for new copies)
 	@$(RUN) authoring copies --language "$$READ" $(if $(filter 1,$(FRESH)),--fresh)
 	@$(RUN) jupyterlab $(if $(filter 0,$(shell id -u 2> /dev/null)),--allow-root) --ServerApp.root_dir=my \
-		--LabApp.app_settings_dir="lib/authoring/lab_settings/$$READ" --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
+		--LabApp.app_settings_dir="lib/authoring/lab_settings/$$READ" --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb" \
+		--LabApp.workspaces_dir=my/.jupyterlab --LabApp.custom_css=True --ServerApp.tornado_settings=static_custom_path=lib/authoring/lab_settings
 
 # Two parts run at a time, the longest first; each keeps one core busy.
 test: chromium ## style, unit tests, every lesson, a Colab-like environment, a real browser

@@ -57,7 +57,7 @@ def serve(
     Settings, runtime files and history are under `home`. `python` runs the program, `kernel` the notebooks' cells.
     """
     argv = [str(kernel), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    spec = {"argv": argv, "display_name": "Python 3", "language": "python"}
+    spec = {"argv": argv, "display_name": "Python 3 (ipykernel)", "language": "python"}
     write_json(home / "shared" / "kernels" / "python3" / "kernel.json", spec)
     for name, settings in SETTINGS.items():
         write_json(home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings", settings)

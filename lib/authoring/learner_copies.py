@@ -11,11 +11,12 @@ from blocklab_course.i18n import LANGUAGES, Text
 from blocklab_course.workspace.files import atomic_write
 from blocklab_course.workspace.folder import PREDICTIONS_FILE, SOLUTIONS_FOLDER
 
-from .hidden_outputs import remove_hidden
+from .hidden_outputs import METADATA_KEY, remove_hidden
+from .lab_workspace import name_kernel, to_bytes, trust, write_workspace
 from .problem import BuildError
 from .project import Project
 
-VIEW = "application/vnd.jupyter.widget-view+json"
+VIEW, PNG = "application/vnd.jupyter.widget-view+json", "image/png"
 
 KEPT = Text(en="kept your old copies in {kept}/", zh="原来的副本保留在 {kept}/")
 COPIED = Text(en="my/: {added} copied, {there} left as they are", zh="my/：新复制 {added} 份，{there} 份保持原样")
@@ -38,12 +39,13 @@ def copy_lessons(project: Project, fresh: bool = False, say: Callable[[str], Non
         _renew(project, mine, say)
     else:
         added, there = _copy_missing(project, mine)
-        say(COPIED.format(added=added, there=there))
+        trust(added)
+        say(COPIED.format(added=len(added), there=there))
 
 
-def _copy_missing(project: Project, mine: Path) -> tuple[int, int]:
-    """Copy the lessons that are missing. Return how many were copied, and how many were there."""
-    added = there = 0
+def _copy_missing(project: Project, mine: Path) -> tuple[list[Path], int]:
+    """Copy the lessons that are missing. Return the new copies, and how many were there."""
+    added, there = [], 0
     for language in LANGUAGES:
         (mine / language).mkdir(parents=True, exist_ok=True)
         lessons = sorted(project.notebooks(language).glob("*.ipynb"))
@@ -54,8 +56,9 @@ def _copy_missing(project: Project, mine: Path) -> tuple[int, int]:
             if copy.exists():
                 there += 1
             else:
-                atomic_write(copy, prepare_copy(lesson.read_bytes()))
-                added += 1
+                atomic_write(copy, name_kernel(prepare_copy(lesson.read_bytes())))
+                added.append(copy)
+    write_workspace(mine)
     return added, there
 
 
@@ -75,9 +78,10 @@ def _renew(project: Project, mine: Path, say: Callable[[str], None]) -> None:
             shutil.copy(mine / PREDICTIONS_FILE, new)
         if (mine / SOLUTIONS_FOLDER).exists():
             shutil.copytree(mine / SOLUTIONS_FOLDER, new / SOLUTIONS_FOLDER)
+        trust(added)
         mine.rename(backup)
         new.rename(mine)
-    for message in (*messages, COPIED.format(added=added, there=0)):
+    for message in (*messages, COPIED.format(added=len(added), there=0)):
         say(message)
 
 
@@ -89,7 +93,7 @@ def _carry_file(old: Path, new: Path, new_label: str, old_label: str) -> list[st
     except (ValueError, LookupError, TypeError, AttributeError):
         return [UNREAD.format(old=old_label)]
     if carried:
-        atomic_write(new, _to_bytes(lesson))
+        atomic_write(new, to_bytes(lesson))
     messages = [CARRIED.format(new=new_label, carried=carried)] * bool(carried)
     return messages + [LEFT.format(old=old_label, left=", ".join(left))] * bool(left)
 
@@ -117,17 +121,30 @@ def _exercise_cells(notebook: dict) -> list[dict]:
 
 
 def prepare_copy(lesson: bytes) -> bytes:
-    """The notebook without widget views and without hidden answers.
-
-    A trusted notebook that names a widget which no kernel has made shows an error in place of the saved picture.
-    """
+    """The notebook as if it had never run, except for its pictures. A panel's says how to bring it to life."""
     notebook = json.loads(lesson)
-    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
-    removed = [output["data"].pop(VIEW) for output in outputs if VIEW in output.get("data", {})]
-    removed += remove_hidden(notebook)
-    return _to_bytes(notebook) if removed else lesson
+    remove_hidden(notebook)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["execution_count"] = None
+            cell["outputs"] = [part for output in cell["outputs"] for part in _unrun(output)]
+    return to_bytes(notebook)
 
 
-def _to_bytes(notebook: dict) -> bytes:
-    """The bytes that Jupyter would save."""
-    return json.dumps(notebook, indent=1, ensure_ascii=False).encode("utf-8") + b"\n"
+def _unrun(output: dict) -> list[dict]:
+    """The picture in an output, between what stands above and below it; nothing for any other output.
+
+    They are separate outputs, because JupyterLab removes pictures from the HTML of a notebook that is not trusted. A
+    widget that no kernel has made would show an error in place of the picture.
+    """
+    if PNG not in output.get("data", ()):
+        return []
+    picture = {kind: data for kind, data in output["data"].items() if kind != VIEW}
+    around = output["metadata"].pop(METADATA_KEY, {})
+    parts = [around.get("above"), picture, around.get("below")]
+    shown = [{"text/html": part} if isinstance(part, str) else part for part in parts if part]
+    metadata = [output["metadata"] if part is picture else {} for part in shown]
+    return [
+        {"output_type": "display_data", "data": data, "metadata": own}
+        for data, own in zip(shown, metadata, strict=True)
+    ]

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from ipykernel.ipkernel import IPythonKernel
+from nbformat.sign import NotebookNotary
 
 from authoring.__main__ import main
-from authoring.hidden_outputs import remove_hidden
-from authoring.learner_copies import VIEW, carry_over, copy_lessons, prepare_copy
+from authoring.lab_workspace import CONTENTS, FOLDER, WORKSPACE
+from authoring.learner_copies import PNG, VIEW, carry_over, prepare_copy
 from authoring.project import Project
 from blocklab_course.i18n import LANGUAGES
 
@@ -54,18 +56,76 @@ def source(path: Path, number: int = 0) -> str:
     return nbformat.read(path, 4).cells[number].source
 
 
-def test_copies_have_no_widgets_and_no_hidden_answers(tmp_path):
-    for language in LANGUAGES:
-        shutil.copytree(BUILT / language, tmp_path / "notebooks" / language)
-    copy_lessons(Project(tmp_path))
-    for lesson in sorted(BUILT.glob("[ez][nh]/*.ipynb")):
-        copy = nbformat.read(tmp_path / "my" / lesson.parent.name / lesson.name, 4)
-        wanted = nbformat.read(lesson, 4)
-        for cell in wanted.cells:
-            for output in cell.get("outputs", []):
-                output.get("data", {}).pop(VIEW, None)
-        remove_hidden(wanted)
-        assert copy == wanted
+@pytest.fixture(autouse=True)
+def jupyter_data(tmp_path_factory, monkeypatch):
+    """A folder for the signatures of trusted notebooks, in place of the user's."""
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path_factory.mktemp("jupyter")))
+
+
+@pytest.mark.parametrize(
+    "lesson", sorted(BUILT.glob("[ez][nh]/*.ipynb")), ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
+def test_copy_shows_pictures_and_nothing_else(lesson):
+    built, copy = nbformat.read(lesson, 4), nbformat.reads(prepare_copy(lesson.read_bytes()).decode("utf-8"), 4)
+    assert [cell.source for cell in copy.cells] == [cell.source for cell in built.cells]
+    for before, after in zip(built.cells, copy.cells, strict=True):
+        if after.cell_type == "code":
+            assert after.execution_count is None
+            assert "sealed" not in after.metadata.get("blocklab", ())
+            pictures, left = (
+                [o.data[PNG] for o in cell.outputs if PNG in o.get("data", ())] for cell in (before, after)
+            )
+            assert left == pictures
+            assert all(VIEW not in output.data for output in after.outputs)
+            assert not {"exercise", "solution"} & {*after.metadata.get("tags", ())} or after.outputs == []
+    everything = "".join(str(cell.get("outputs")) for cell in copy.cells)
+    assert "stream" not in everything
+    assert "verdict" not in everything
+
+
+def picture(**around: str) -> dict:
+    metadata = {PNG: {"width": 3}} | ({"blocklab": around} if around else {})
+    return {"output_type": "display_data", "data": {PNG: "PNG", "text/plain": "line", VIEW: {}}, "metadata": metadata}
+
+
+def test_copy_of_a_panel_has_its_guess_above_and_how_to_begin_below():
+    lesson = notebook(("panel", "panel", "panel()"))
+    lesson["cells"][0]["outputs"] = [
+        picture(above="<b>How many?</b>", below="Run this cell"),
+        picture(above="", below=""),
+    ]
+    outputs = json.loads(prepare_copy(json.dumps(lesson).encode()))["cells"][0]["outputs"]
+    assert [output["data"].get("text/html", "picture") for output in outputs] == [
+        "<b>How many?</b>",
+        "picture",
+        "Run this cell",
+        "picture",
+    ]
+    assert outputs[1]["metadata"] == {PNG: {"width": 3}}
+
+
+def test_copies_are_trusted_and_name_the_kernel(project):
+    run(project)
+    write(project.root / "my" / "zh" / "01_second.ipynb", notebook(("one", "exercise", ANSWER)))
+    assert run(project, "--fresh") == 0
+    for lesson in project.root.glob("my/*/*.ipynb"):
+        copy = nbformat.read(lesson, 4)
+        assert NotebookNotary().check_signature(copy)
+        assert copy.metadata.language_info == IPythonKernel.language_info
+        assert copy.metadata.kernelspec.name == "python3"
+    old = nbformat.read(project.root / "my-before-1" / "zh" / "01_second.ipynb", 4)
+    assert not NotebookNotary().check_signature(old)
+
+
+def test_copies_open_with_the_contents_and_keep_the_learners_layout(project):
+    assert run(project) == 0
+    workspace = project.root / "my" / WORKSPACE
+    assert json.loads(workspace.read_text("utf-8"))["data"]["layout-restorer:data"]["left"]["current"] == CONTENTS
+    workspace.write_text("mine", "utf-8")
+    assert run(project) == 0
+    assert workspace.read_text("utf-8") == "mine"
+    makefile = Path(__file__).parents[2].joinpath("Makefile").read_text("utf-8")
+    assert f"--LabApp.workspaces_dir=my/{FOLDER}" in makefile
 
 
 def test_notebook_without_widgets_is_copied_byte_for_byte():

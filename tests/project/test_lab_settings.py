@@ -1,6 +1,7 @@
 """`make lab` uses only settings that JupyterLab has, and a language pack that is installed."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -25,6 +26,12 @@ def test_jupyterlab_has_every_setting(language):
         for setting, value in settings.items():
             allowed = schema["properties"][setting].get("enum", [value])
             assert value in allowed, (plugin, setting)
+
+
+def test_make_lab_serves_the_style_sheet():
+    makefile = FOLDER.parents[2].joinpath("Makefile").read_text("utf-8")
+    served = re.search(r"--LabApp.custom_css=True --ServerApp.tornado_settings=static_custom_path=(\S+)", makefile)
+    assert FOLDER.parents[2].joinpath(served[1], "custom.css").is_file()
 
 
 def test_menus_are_in_the_language_of_the_lessons():
