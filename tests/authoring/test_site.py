@@ -16,8 +16,10 @@ from authoring import notebook
 from authoring.address import Address
 from authoring.problem import BuildError
 from authoring.project import Outline, Project
+from authoring.readme import count_figures
 from authoring.site import markdown
 from authoring.site.cells import Picture, code_cell
+from authoring.site.home import TOYS, start_page
 from authoring.site.layout import Book, Place
 from authoring.site.pages import heading_ids, notebook_page, own_cells
 from authoring.site.render import render
@@ -231,6 +233,40 @@ def test_every_page_links_to_its_translation_and_its_neighbours():
 def test_github_pages_address():
     assert GITHUB.pages == "https://ada.github.io/lessons"
     assert Address("https://github.com/Ada/ada.github.io").pages == "https://ada.github.io"
+
+
+# The start page
+
+
+def start(address, language):
+    outlines = PROJECT.outlines()
+    drawn = dict.fromkeys([*TOYS, "map"], Picture("", None, SVG, ""))
+    figures = {outline.stem: count_figures(PROJECT, outline) for outline in outlines}
+    return start_page(Book(outlines, address), language, drawn, figures, {})
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_start_page_says_what_the_readme_says(language):
+    readme = re.sub(r"<!--.*?-->|[*`]", "", PROJECT.read(PROJECT.readme(language)))
+    said = re.sub(r"</p>\s*<p>", "<br>", start(NOWHERE, language))
+    shown = unescape(re.sub(r"<(?!br)[^>]*>", "", said))
+    pitch = re.search(r"# Blocklab\s+(.*?)<br>", readme)[1]
+    table = re.search(r"^\|(.*)\|\n\| --- .*\n\|(.*)\|$", readme, re.MULTILINE)
+    cards = [cell.strip() for row in table.groups() for cell in row.split("|")]
+    assert len(cards) == 6
+    for text in (pitch, *cards):
+        assert text in shown
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_start_page_links_to_repository_and_colab_if_there_is_an_address(language):
+    known, unknown = (re.findall('href="([^"]*)"', start(address, language)) for address in (GITHUB, NOWHERE))
+    assert GITHUB.url in known
+    assert f"{GITHUB.colab}/notebooks/{language}/00_start_here.ipynb" in known
+    assert not any(link.startswith("http") for link in unknown)
+    gitlab = re.findall('href="([^"]*)"', start(Address("https://gitlab.com/ada/lessons"), language))
+    assert "https://gitlab.com/ada/lessons" in gitlab
+    assert not any("colab" in link for link in gitlab)
 
 
 # Search

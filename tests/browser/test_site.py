@@ -12,10 +12,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from authoring.project import Project
-from authoring.site.home import FEATURED
+from authoring.site.home import TOYS
 from authoring.site.layout import STORAGE_KEY
 from authoring.site.write import write_site
-from blocklab_course.i18n import LANGUAGES
+from blocklab_course.i18n import LANGUAGES, use_language
+from blocklab_course.lessons.your_model.wrong_functions import WRONG, recorded
 
 pytestmark = pytest.mark.xdist_group("site")
 
@@ -351,16 +352,102 @@ def test_search_says_when_nothing_is_found(open_page):
 # The start page
 
 
+@pytest.mark.parametrize("script", [True, False], ids=["script", "no_script"])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_start_page_asks_what_is_to_be_guessed(open_page, language):
+def test_broken_model_answers_a_tap_at_once_and_without_a_guess(open_page, language, script):
+    page = open_page(f"{language}/index", PHONE, java_script_enabled=script, reduced_motion="reduce")
+    shown = page.locator(".reply").filter(visible=True)
+    assert shown.locator(".said").all_inner_texts() == ["The capital of France is Paris."]
+    page.locator(".tiles label", has_text=re.compile("without γ|不乘 γ")).tap()
+    assert shown.locator(".said").inner_text().startswith(",,,,,,,,")
+    assert "13.98" in shown.locator(".small").inner_text()
+    page.locator(".tiles label", has_text=re.compile("left out|没有旋转")).tap()
+    assert re.match(r"[（(]", shown.locator(".said").inner_text())  # it says nothing, which the page says
+
+
+def test_every_mistake_in_a_function_has_an_answer_of_its_own(open_page):
+    page = open_page("en/index")
+    tiles = page.get_by_role("group", name=re.compile("Break it")).get_by_role("radio")
+    ids = [wrong.id for wrong in WRONG if isinstance(wrong.block, str)]
+    tiles.first.focus()
+    for mistake in ids:
+        page.keyboard.press("ArrowRight")
+        shown = page.locator(".reply").filter(visible=True)
+        expect(shown).to_have_count(1)
+        expect(shown).to_have_id(f"reply-{mistake}")
+        assert f"{recorded()[mistake].loss:.2f}" in shown.inner_text()
+    assert tiles.count() == 1 + len(ids)
+
+
+def test_answer_of_the_broken_model_moves_nothing_on_the_page(open_page):
+    page = open_page("en/index", PHONE)
+    height = "document.documentElement.scrollHeight"
+    before = page.evaluate(height)
+    page.locator(".tiles label", has_text="heads in turn").tap()
+    assert page.evaluate(height) == before
+
+
+def test_reduced_motion_shows_an_answer_without_a_transition(open_page):
+    page = open_page("en/index")
+    duration = "getComputedStyle(document.querySelector('.reply')).transitionDuration"
+    assert page.evaluate(duration) != "0s"
+    page.emulate_media(reduced_motion="reduce")
+    assert page.evaluate(duration) == "0s"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_figures_on_the_start_page_stand_under_their_questions_attention_first(open_page, language):
     page = open_page(f"{language}/index")
-    figures = page.locator(".play figure").all()
-    assert len(figures) == len(FEATURED)
-    for figure in figures:
-        question = figure.locator("xpath=preceding-sibling::*[1]")
-        expect(question).to_be_visible()
-        assert re.search(r"[?？]$", question.inner_text())
-        assert question.evaluate("node => node.localName") == "p"
+    with use_language(language):
+        questions = [str(guess.question) for guess in TOYS.values()]
+    assert page.locator(".play h3").all_inner_texts() == questions
+    assert re.search("causal mask|因果掩码", questions[0])
+    assert re.search("hands|指针", questions[1])
+    assert page.locator(".play h3 + figure").count() == len(TOYS)
+    answer = page.locator(".play details").first
+    expect(answer.locator("p")).to_be_hidden()
+    answer.locator("summary").click()
+    expect(answer.locator("p")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("language", "size", "all_sizes"),
+    [
+        ("en", "40 min · 4 figures · 5 exercises", r"\d+ min · \d+ figures? · \d+ exercises?"),
+        ("zh", "40 分钟 · 4 幅图 · 5 个练习", r"\d+ 分钟 · \d+ 幅图 · \d+ 个练习"),
+    ],
+)
+def test_list_of_lessons_shows_minutes_figures_exercises_and_a_picture(open_page, language, size, all_sizes):
+    page = open_page(f"{language}/index")
+    lessons = page.locator("#lessons li[data-lesson]:not([data-lesson=''])")
+    sizes = lessons.locator(".size").all_inner_texts()
+    assert len(sizes) == lessons.count() == 16
+    assert sizes[2] == size
+    assert all(re.fullmatch(all_sizes, each) for each in sizes)
+    for picture in lessons.locator("img").all():
+        picture.scroll_into_view_if_needed()
+        picture.evaluate("node => node.decode()")  # fails where there is no picture
+    sources = [picture.get_attribute("src") for picture in lessons.locator("img").all()]
+    assert len(set(sources)) == 16
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_start_page_does_not_scroll_sideways_on_a_narrow_phone(open_page, language):
+    page = open_page(f"{language}/index", {**PHONE, "viewport": {"width": 320, "height": 640}})
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+    cut = """[...document.querySelectorAll('.break *')]
+        .filter(node => node.scrollWidth > node.clientWidth + 1 && !node.closest('.spoken') && node.clientWidth)
+        .map(node => node.outerHTML)"""
+    assert page.evaluate(cut) == []
+
+
+def test_print_shows_what_is_asked_without_its_dark_ground(open_page):
+    page = open_page("en/index", color_scheme="dark")
+    page.emulate_media(media="print")
+    looks = page.locator(".asked").evaluate("node => [getComputedStyle(node).color, getComputedStyle(node).background]")
+    assert looks[0] == page.evaluate("getComputedStyle(document.body).color")
+    assert looks[1].startswith("rgba(0, 0, 0, 0)")
+    assert page.locator(".begin").is_hidden()
 
 
 # What the browser keeps

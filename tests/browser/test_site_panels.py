@@ -5,16 +5,23 @@ import re
 from pathlib import Path
 
 import pytest
+from markupsafe import Markup
 from nbformat.v4 import new_code_cell, new_output
 from playwright.sync_api import expect
 
+from authoring.address import Address
 from authoring.project import Project
-from authoring.site.cells import code_cell
-from authoring.site.layout import STORAGE_KEY
+from authoring.site.cells import Picture, code_cell
+from authoring.site.data_script import data_script
+from authoring.site.home import TOYS, start_page
+from authoring.site.layout import STORAGE_KEY, Book
 from authoring.site.render import render
+from authoring.site.states_encode import encode
 from authoring.site.write import write_site
 from blocklab_course import predict
-from blocklab_course.i18n import use_language
+from blocklab_course.i18n import LANGUAGES, use_language
+from blocklab_course.lessons.attention import poke_one_token
+from blocklab_course.session import set_language
 
 pytestmark = pytest.mark.xdist_group("site_panels")
 
@@ -76,6 +83,35 @@ def test_guess_is_judged_and_kept_in_both_languages_and_on_the_start_page(page, 
     expect(again.locator(".blocklab-told")).to_contain_text("猜")
     page.goto((site / "en" / "index.html").as_uri())
     expect(page.locator(".progress")).to_contain_text(f"1 predictions made, {int(right)} of them right")
+
+
+@pytest.mark.usefixtures("lesson_undone")
+def test_figure_on_the_start_page_moves_without_a_guess(page, site):
+    key, guess = next(iter(TOYS.items()))
+    twins = {}
+    for language in LANGUAGES:
+        set_language(language)
+        twins[language] = poke_one_token.panel()
+    assert twins["en"].prediction
+    states = encode(twins, [[token, 0, 0] for token in range(poke_one_token.LENGTH)])
+    (site / "states" / "toy.js").write_text(data_script("blocklabStates", key, states), "utf-8")
+    empty = Picture("", None, Markup(""), "")
+    drawn = {**dict.fromkeys([*TOYS, "map"], empty), key: Picture(key, "../states/toy.js", Markup(""), "")}
+    outlines = PROJECT.outlines()
+    figures = {outline.stem: 1 for outline in outlines}
+    path = site / "en" / "toys.html"
+    path.write_text(start_page(Book(outlines, Address()), "en", drawn, figures, {}), "utf-8")
+    page.goto(path.as_uri())
+    figure = page.locator("figure.panel")
+    figure.scroll_into_view_if_needed()
+    slider = figure.get_by_role("slider").and_(page.locator("input"))
+    expect(slider).to_be_enabled()
+    expect(figure.locator(".blocklab-guess, .blocklab-lock")).to_have_count(0)
+    expect(page.get_by_role("heading", name=guess.question.en)).to_be_visible()
+    before = figure.get_by_role("status").text_content()
+    slider.press("End")
+    expect(figure.get_by_role("status")).not_to_have_text(before)
+    assert json.loads(page.evaluate(f"localStorage.getItem('{STORAGE_KEY}')"))["guesses"] == {}
 
 
 def test_translation_opens_at_the_panel_that_is_read(page, site):

@@ -1,91 +1,115 @@
-"""The start page: the final result, three panels, the map, and the list of lessons."""
+"""The start page: a chat model to break, figures to play with, the map, and the list of lessons."""
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
 
 from markupsafe import Markup
-from nbformat import NotebookNode
 
-from blocklab_course.i18n import Text, use_language
+from authoring.project import Outline
+from authoring.readme import lesson_size
+from blocklab_course.i18n import use_language
+from blocklab_course.lessons.attention import poke_one_token
+from blocklab_course.lessons.catalog import LESSONS, manifest_of
+from blocklab_course.lessons.norm_axes import poke_one_number
+from blocklab_course.lessons.positional_encoding import clocks
+from blocklab_course.lessons.your_model.prompts import FIRST
+from blocklab_course.lessons.your_model.wrong_block import NO_WORD, NOTHING_WRONG
+from blocklab_course.lessons.your_model.wrong_functions import RIGHT, WRONG, recorded
 
 from . import messages
 from .cells import Picture
 from .layout import Book, Place, page
 from .markdown import html
-from .pages import own_cells
 
-FEATURED = {  # panels that need no explanation: a headline, and the question that the reader's guess answers
-    "02_norm_axes/poke_one_number": (
-        Text(en="Push one number. Which others move?", zh="推一个数，哪些数会跟着变？"),
-        Text(
-            en="BatchNorm gets two samples, each with 4 channels of 3 × 3 numbers: 72 in all. One of them is pushed. "
-            "How many outputs move?",
-            zh="批量归一化（BatchNorm）的输入是两个样本，每个样本 4 个通道，每个通道 3 × 3 个数，一共 72 个。"
-            "推动其中一个，有几个输出会变？",
-        ),
-    ),
-    "07_positional_encoding/clocks": (
-        Text(
-            en="How can a sentence know which word comes first? By clocks.",
-            zh="模型怎么知道哪个词在前？看一排时钟。",
-        ),
-        Text(
-            en="Each clock is one pair of numbers that says where a word is. With base 1, all hands turn equally fast, "
-            "1 radian per position. Which position is most similar to position 0?",
-            zh="每个时钟代表一对数，说明词在什么位置。底数取 1 时，所有指针一样快，每走一个位置转 1 弧度。"
-            "下面哪个位置与位置 0 最相似？",
-        ),
-    ),
-    "10_attention/poke_one_token": (
-        Text(en="Change one word. Who notices?", zh="换掉一个词，谁会察觉？"),
-        Text(
-            en="Under a causal mask, each token sees only itself and the tokens before it. Token 3 is pushed. Which "
-            "outputs move?",
-            zh="用因果掩码时，每个词元只能看到自己和前面的词元。推动词元 3，哪些输出会变？",
-        ),
-    ),
-}
+
+def _key(figure: ModuleType) -> str:
+    """The key of a figure's panel, such as "10_attention/poke_one_token"."""
+    package, name = figure.__name__.split(".")[-2:]
+    return f"{next(lesson.name for lesson in LESSONS if lesson.package == package)}/{name}"
+
+
+TOYS = {_key(figure): figure.GUESS for figure in (poke_one_token, clocks, poke_one_number)}
+"""The panels to play with, by their keys, and the questions that they answer."""
+
+LONGEST = 60  # characters of an answer in the chat
+_CONTROL = re.compile(r"\\x[0-9a-f]{2}|\\[rnt]")  # a control character, as the recording spells it out
 _READ = {"en": "", "zh": " READ=zh"}
-_PROMPT = re.compile(r'^prompt = "(.+)"$', re.MULTILINE)
-_BROKEN_ANSWER = re.compile(r"`(,+)`")
-_ROW = re.compile(r"^\| \[\d\d\]\((?P<stem>\w+)\.ipynb\) \|[^|]*\| (?P<write>[^|]*) \|$", re.MULTILINE)
 
 
-def start_page(book: Book, language: str, entrance: NotebookNode, drawn: Mapping[str, Picture]) -> str:
-    """The page. entrance: lesson 00, built. drawn: the panels of `FEATURED` by their keys, and the map."""
+@dataclass(frozen=True)
+class Answer:
+    """What the chat model answers with a mistake in it, or with none, and its loss. It may say nothing at all."""
+
+    id: str
+    name: str
+    text: str
+    loss: float
+    is_wrong: bool
+
+
+def start_page(
+    book: Book, language: str, drawn: Mapping[str, Picture], figures: Mapping[str, int], thumbnails: Mapping[str, str]
+) -> str:
+    """The page. drawn: the panels of `TOYS` by their keys, and the map.
+
+    figures, thumbnails: how many figures a lesson has, and the address of its picture, by its file name.
+    """
     with use_language(language):
-        write_along = html(messages.HOME["write_along_text"].format(read=_READ[language]))
-        title = f"Blocklab · {messages.HOME['title']}"
-    panels = [
-        {"headline": headline, "question": question, "shown": drawn[key], "lesson": book.outline(key.partition("/")[0])}
-        for key, (headline, question) in FEATURED.items()
-    ]
-    return page(
-        "home.html",
-        book,
-        Place(language, "index.html"),
-        title=title,
-        chat=_chat(entrance),
-        panels=panels,
-        map=drawn["map"],
-        to_write=_to_write(entrance),
-        write_along=Markup(write_along),
-    )
+        toys = [
+            {"shown": drawn[key], "guess": guess, "lesson": book.outline(key.partition("/")[0])}
+            for key, guess in TOYS.items()
+        ]
+        counts = {"figures": sum(figures.values()), "exercises": sum(len(lesson.exercises) for lesson in LESSONS)}
+        features = [(title, _html(text.format(**counts))) for title, text in messages.FEATURES]
+        size = messages.HOME["size"].format(
+            lessons=len(LESSONS), hours=round(sum(lesson.minutes for lesson in LESSONS) / 60)
+        )
+        return page(
+            "home.html",
+            book,
+            Place(language, "index.html"),
+            title=f"Blocklab · {messages.HOME['title']}",
+            first_minutes=LESSONS[0].minutes,
+            size=size,
+            asked=FIRST,
+            no_word=NO_WORD,
+            right=_answer(RIGHT, str(NOTHING_WRONG)),
+            rows=_wrong_rows(),
+            features=features,
+            toys=toys,
+            map=drawn["map"],
+            lessons=[_list_entry(outline, figures, thumbnails) for outline in book.outlines],
+            write_along=_html(messages.HOME["write_along_text"].format(read=_READ[language])),
+        )
 
 
-def _chat(entrance: NotebookNode) -> dict[str, str]:
-    """The prompt of lesson 00, the answer of the model, and its answer with a mistake in a block."""
-    prompt, cell = next(
-        (found[1], cell)
-        for cell in own_cells(entrance)
-        if cell.cell_type == "code" and (found := _PROMPT.search(cell.source))
-    )
-    answer = "".join(output.text for output in cell.outputs if output.output_type == "stream")
-    broken = _BROKEN_ANSWER.search(own_cells(entrance)[0].source)[1]
-    return {"prompt": prompt, "answer": answer.strip(), "broken_answer": broken}
+def _wrong_rows() -> dict[str, list[Answer]]:
+    """The answers, by the function that is wrong; mistakes in the cache are left out."""
+    rows = {wrong.block: [] for wrong in WRONG if isinstance(wrong.block, str)}
+    for wrong in WRONG:
+        if wrong.block in rows:
+            rows[wrong.block].append(_answer(wrong.id, str(wrong.name)))
+    return rows
 
 
-def _to_write(entrance: NotebookNode) -> dict[str, Markup]:
-    """What a learner writes in each lesson, by its file name, from the table of lesson 00."""
-    texts = "\n".join(cell.source for cell in own_cells(entrance) if cell.cell_type == "markdown")
-    return {row["stem"]: Markup(html(row["write"])) for row in _ROW.finditer(texts)}
+def _answer(mistake: str, name: str) -> Answer:
+    found, right = recorded()[mistake], recorded()[RIGHT]
+    text = _CONTROL.sub("·", found.text)
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST].rstrip()} …"
+    return Answer(mistake, name, text, found.loss, found.text != right.text)
+
+
+def _list_entry(outline: Outline, figures: Mapping[str, int], thumbnails: Mapping[str, str]) -> dict:
+    lesson = manifest_of(outline.stem)
+    return {
+        "outline": outline,
+        "thumbnail": thumbnails.get(outline.stem),
+        "size": lesson_size(lesson, figures[outline.stem]) if lesson.package else "",
+    }
+
+
+def _html(text: str) -> Markup:
+    return Markup(html(text))

@@ -49,42 +49,42 @@ UNSCRIPTED = Text(
 )
 READ = Text(en="I have read this lesson", zh="这一课我读完了")
 
-# The start page; `write_along_text` is Markdown
+# The start page; `write_along_text` and the texts of FEATURES are Markdown
 HOME = {
     "title": Text(en="Build a chat model by hand", zh="亲手搭一个聊天模型"),
     "lead": Text(
-        en="Apart from matrices and sums, a chat model is four functions of a few lines each. In these lessons you "
-        "write all four. First guess, then drag a slider and watch the block react, then write it yourself: a check "
-        "tells you which mistake you made. In the end, a chat model answers you with your code inside.",
-        zh="除了矩阵的乘法和加法，聊天模型里只有四个函数，每个不过几行。在这套课程里，四个函数都由你来写：先猜一猜，"
-        "再拖动滑块，马上看到它怎样变化，然后亲手写出来；写错了，当场就知道错在哪里。到最后，模型会用你写的代码回答你。",
+        en="Write the four functions inside a chat model, and hear it answer with them.",
+        zh="聊天模型里的四个函数，由你亲手写出来，再听它用你的代码回答。",
     ),
-    "begin": Text(en="Begin", zh="开始"),
+    "begin": Text(en="Start lesson 00 · {minutes} min", zh="开始第 00 课 · {minutes} 分钟"),
     "play": Text(en="Play first", zh="先玩一玩"),
-    "model": Text(
-        en="SmolLM2, 135 million numbers, on your machine",
-        zh="SmolLM2，一亿三千五百万（135 M）个参数，就在你的机器上",
+    "size": Text(
+        en="Nothing to install · English and 中文 · {lessons} lessons, about {hours} hours · free",
+        zh="不用安装 · 中文和英文 · 共 {lessons} 课，大约 {hours} 小时 · 免费",
     ),
-    "in_english": Text(en="It speaks English only.", zh="它只懂英语。上面问的是：请补全句子“法国的首都是……”。"),
-    "broken_model": Text(
-        en="The same model, one multiplication left out of RMSNorm", zh="还是这个模型，RMSNorm 里漏了一个乘法"
+    "break": Text(en="Break it: one thing wrong, in all 30 layers", zh="弄坏它：30 层里，每层都错同一处"),
+    "tap": Text(en="tap a tile", zh="点一格试试"),
+    "loss": Text(en="Loss on “The Zen of Python”: {loss}", zh="读《Python 之禅》时的损失：{loss}"),
+    "right_loss": Text(en=", where {loss} is right", zh="（正确时是 {loss}）"),
+    "recorded": Text(
+        en="Recorded from SmolLM2, 135 million numbers. Not one of them has changed.",
+        zh="以上是 SmolLM2 的真实回答，事先录好。它的 135 M 个参数一个也没有改。"
+        "它只懂英语，上面问的是：法国的首都是哪里？",
     ),
-    "panels": Text(en="Three to play with", zh="先玩三张图"),
-    "panels_lead": Text(
-        en="Every lesson has figures that you can change. Guess first, then drag.",
-        zh="每一课都有可以动手的图：先猜，再拖。",
+    "features": Text(en="What the lessons offer", zh="课程的特点"),
+    "toys": Text(en="Three to play with", zh="先玩三张图"),
+    "toys_lead": Text(
+        en="In the lessons you guess before you drag. Here you can drag right away.",
+        zh="在课里要先猜再拖；在这里，可以直接动手。",
     ),
-    "from_lesson": Text(en="From lesson {lesson}", zh="选自第 {lesson} 课"),
+    "answer": Text(en="Show the answer", zh="看答案"),
+    "from_lesson": Text(en="From lesson {lesson}", zh="选自：{lesson}"),
     "map": Text(en="What you will build", zh="你要搭的模型"),
     "map_lead": Text(
         en="One of the model's 30 layers, from the bottom up. The numbers are lessons; click one.",
         zh="模型有 30 层，这是其中一层，请从下往上看。旁边的数字是课的编号，点一下就能打开那一课。",
     ),
     "lessons": Text(en="The lessons", zh="全部课程"),
-    "lessons_lead": Text(
-        en="About eight hours in all. Next to each title is what you write in that lesson.",
-        zh="全部学完大约八个小时。标题旁边写的，是这一课里由你来写的内容。",
-    ),
     "write_along": Text(en="Write along", zh="动手写"),
     "write_along_text": Text(
         en="On these pages you can read, guess and play with every figure. There is nothing to install, and nothing "
@@ -103,6 +103,35 @@ HOME = {
         "如果你以前是跟着网上的笔记学的，附录里有[五篇笔记的逐条核对](five_notes.ipynb)。",
     ),
 }
+
+# The features: title and text, as in the READMEs
+FEATURES = (
+    (
+        Text(en="Guess, then drag", zh="先猜，再拖"),
+        Text(
+            en="{figures} figures. Drag with mouse, finger or keyboard, and they answer at once. Many ask for your "
+            "guess first.",
+            zh="{figures} 幅图，用鼠标、手指或键盘一拖，马上就变；许多图要你先猜一猜。",
+        ),
+    ),
+    (
+        Text(en="It names your mistake", zh="说得出你错在哪里"),
+        Text(
+            en="✗ *This is InstanceNorm: one mean per sample and channel. BatchNorm pools the batch too.*\n\n"
+            "{exercises} exercises know their usual mistakes.",
+            zh="✗ *这是实例归一化：每个样本的每个通道各有一个均值。批量归一化还要把所有样本合在一起算。*\n\n"
+            "{exercises} 个练习，常见的错误都认得出来。",
+        ),
+    ),
+    (
+        Text(en="Your code, in a real model", zh="你的代码，真的模型"),
+        Text(
+            en="What passes runs in SmolLM2, a chat model with 135 million parameters. Forget one multiplication, and "
+            "the capital of France is `,,,,,,,,`.",
+            zh="通过的函数会放进 SmolLM2，一个有 135 M 个参数的聊天模型。漏掉一个乘法，法国的首都就成了 `,,,,,,,,`。",
+        ),
+    ),
+)
 
 # What site.js says; every page brings these along
 SCRIPT = {

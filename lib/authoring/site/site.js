@@ -285,6 +285,7 @@
       await Promise.all([load("../player.js"), load(script)]);
       const { frozen, statesFor } = blocklabPlayer;
       const whole = statesFor(globalThis.blocklabStates?.[panel], language);
+      if ("unlocked" in figure.dataset) whole.spec = { ...whole.spec, guess: null };
       const still = [...figure.childNodes];
       inPlace(() => {
         figure.append(place);

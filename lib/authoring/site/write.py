@@ -22,7 +22,10 @@ from authoring import glossary_page, notebook
 from authoring.address import read_address
 from authoring.problem import BuildError
 from authoring.project import Project
+from authoring.readme import count_figures
 from blocklab_course.i18n import LANGUAGES, use_language
+from blocklab_course.lessons.catalog import LESSONS
+from blocklab_course.lessons.manifest import Lesson
 from blocklab_course.lessons.start_here.lesson_map import SIZE, lesson_map
 from blocklab_course.panel.canvas import Canvas
 from blocklab_course.panel.live_view import Live, script
@@ -30,7 +33,7 @@ from blocklab_course.session import set_language
 
 from . import handout
 from .cells import Picture, image, saved_picture
-from .home import FEATURED, start_page
+from .home import TOYS, start_page
 from .layout import Book, Place, front_page
 from .markdown import link_pages
 from .pages import heading_ids, notebook_page, own_cells
@@ -94,9 +97,10 @@ def write_site(project: Project, path: Path, living: Collection[str]) -> list[Pa
             if sheet:
                 folder.put(f"{language}/handouts/{place.file}", handout.render_handout(lesson, language, title))
             searched[language].append((place.file, title, read_sections(lesson, ids)))
+    figures = {outline.stem: count_figures(project, outline) for outline in book.outlines}
+    thumbnails = {lesson.name: folder.picture(_thumbnail(project, lesson), "svg") for lesson in LESSONS}
     for language in LANGUAGES:
-        first = _read_built(project, language, book.outlines[0].stem)
-        folder.put(f"{language}/{FRONT}", start_page(book, language, first, best[language]))
+        folder.put(f"{language}/{FRONT}", start_page(book, language, best[language], figures, thumbnails))
         folder.put(f"search/{language}.js", index(language, searched[language]))
     folder.put(FRONT, front_page())
     folder.put("style.css", style())
@@ -126,6 +130,10 @@ def record(project: Project, living: Collection[str], path: Path) -> dict[str, l
 def _read_built(project: Project, language: str, stem: str) -> NotebookNode:
     path = project.notebook(language, stem)
     return notebook.read(path, project.show(path))
+
+
+def _thumbnail(project: Project, lesson: Lesson) -> bytes:
+    return (project.root / "pic" / "lessons" / f"{lesson.package}.svg").read_bytes()
 
 
 def _collect_pictures(
@@ -174,7 +182,7 @@ def map_picture(language: str, html: str, pixels: Picture, living: bool) -> Pict
 def _featured(lesson: NotebookNode, stem: str, drawn: Mapping[str, Picture]) -> dict[str, Picture]:
     """The pictures of a lesson that the start page shows, by their names there."""
     cells = {cell.source: cell.id for cell in lesson.cells if cell.id in drawn}
-    called = {key: f"{key.partition('/')[2]}.panel()" for key in FEATURED if key.startswith(f"{stem}/")} | {"map": MAP}
+    called = {key: f"{key.partition('/')[2]}.panel()" for key in TOYS if key.startswith(f"{stem}/")} | {"map": MAP}
     return {key: drawn[cells[source]] for key, source in called.items() if source in cells}
 
 
