@@ -266,7 +266,7 @@ def test_start_page_links_to_repository_and_colab_if_there_is_an_address(languag
     assert not any(link.startswith("http") for link in unknown)
     gitlab = re.findall('href="([^"]*)"', start(Address("https://gitlab.com/ada/lessons"), language))
     assert "https://gitlab.com/ada/lessons" in gitlab
-    assert not any("colab" in link for link in gitlab)
+    assert not any(link.endswith(".ipynb") for link in gitlab)
 
 
 # Search
