@@ -18,7 +18,8 @@ LONG = "a_very_long_name_" * 12
 OUTSIDE = """() => [...document.querySelectorAll("body > div")].flatMap((card) => {
     const right = card.getBoundingClientRect().right;
     const scrolls = (node) => node !== card && node.closest("[style*=overflow-x]");
-    return [...card.querySelectorAll("*")].filter((node) => !scrolls(node) && node.getBoundingClientRect().right > right + 1)
+    const beyond = (node) => !scrolls(node) && node.getBoundingClientRect().right > right + 1;
+    return [...card.querySelectorAll("*")].filter(beyond)
         .map((node) => node.outerHTML.slice(0, 200));
 })"""
 
