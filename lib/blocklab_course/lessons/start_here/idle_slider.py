@@ -14,7 +14,7 @@ from blocklab_course.panel.drag import draggable
 from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, QUIET
 
-ABOVE = 3.5  # times as high as its dot stands a number
+ABOVE = 6  # times as high as its dot stands a number
 ROW = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
 
 GUESS = Prediction(
@@ -53,7 +53,7 @@ def idle_slider(figure: Figure) -> Callable[..., str]:
         1, 2, gridspec_kw={"left": 0.08, "right": 0.98, "bottom": 0.17, "top": 0.88, "wspace": 0.2}
     )
     place = np.arange(1, 5)
-    inputs.set(yscale="log", xlim=(0.4, 4.9), ylim=(3e-7, 3e7), xticks=place, title=str(TITLE_IN))
+    inputs.set(yscale="log", xlim=(0.4, 4.9), ylim=(3e-7, 5e8), xticks=place, title=str(TITLE_IN))
     outputs.set(ylim=(-1.6, 1.6), xticks=place, title=str(TITLE_OUT))
     for axes in (inputs, outputs):
         style_axes(axes, grid="y")
