@@ -30,6 +30,7 @@ PANELS_ARE_ALIVE = """() => {
     const cells = window.jupyterapp.shell.currentWidget.content.widgets.filter(cell =>
         (cell.model.sharedModel.outputs ?? []).some(o => o.data?.['application/vnd.jupyter.widget-view+json']));
     return cells.every(cell => {
+        if (cell.node.querySelector('.blocklab-alone')) return true; // a question without a picture
         const pictures = [...cell.node.querySelectorAll('.blocklab-panel :is(img, .blocklab-picture > svg)')];
         return pictures.length > 0 && pictures.every(picture => picture.complete ? picture.naturalWidth > 0
             : picture.querySelector('path, image') !== null);

@@ -47,7 +47,7 @@ def make_question_view(question: Any) -> Any:
     from blocklab_course.panel.fallback_question import FallbackQuestion
 
     plain = FallbackQuestion(question)
-    plain.root.add_class("blocklab-panel")
+    plain.root.add_class("blocklab-panel").add_class("blocklab-alone")
     return plain
 
 

@@ -36,6 +36,8 @@ def predict(
         predict("sum_of_squares", {"it grows": True, "it stays": False}, why="Every square is added.")
         predict("half_life", 6.6, within=0.1, why="0.9 ** 6.6 is one half.")
 
+    A lesson writes the texts as `Text`, in its cell or in its package, so that one cell serves both languages.
+
     name: a name for the saved answer, the same in both languages and unique in the course.
     answer: the options, of which one is True; or a number.
     why: the explanation, shown after any answer.
