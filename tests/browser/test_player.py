@@ -860,6 +860,70 @@ def test_touch_drags_the_block_and_taps_an_image(page):
     expect(line(page)).to_contain_text("0,1,1")
 
 
+def arrangement(page):
+    """The size of the picture, as drawn, and whether it scrolls sideways."""
+    return page.evaluate("""() => {
+      const box = document.querySelector(".blocklab-picture");
+      return [box.firstChild.getAttribute("viewBox"), box.scrollWidth > box.clientWidth]
+    }""")
+
+
+WIDE, TALL = "0 0 6000 3000", "0 0 3600 4000"
+
+
+@phone
+@pytest.mark.parametrize("width", [390, 320])
+def test_phone_shows_its_own_arrangement_without_scrolling(page, width):
+    page.set_viewport_size({"width": width, "height": 700})
+    show(page, HANDLES, narrow=[360, 400], smallest=5)
+    page.wait_for_function(
+        "tall => document.querySelector('.blocklab-picture > svg').getAttribute('viewBox') === tall", arg=TALL
+    )
+    assert arrangement(page) == [TALL, False]
+    expect(page.locator(".blocklab-waiting")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    picture = page.locator(".blocklab-picture").bounding_box()
+    assert picture["width"] >= width - 24  # 16 of which are the margins of the page
+    slider(page).fill("20")
+    expect(line(page)).to_have_text("push 10, at 20,0,0,1")
+    assert all(question["narrow"] for question in page.evaluate("models[0].kernel.asked"))
+
+
+@phone
+def test_turning_the_phone_changes_the_arrangement_and_keeps_the_place(page):
+    show(page, narrow=[360, 400], smallest=5)
+    slider(page).fill("20")
+    expect(line(page)).to_have_text("push 10, at 20,0,0,1")
+    for size, expected in [((844, 390), WIDE), ((390, 844), TALL), ((844, 390), WIDE)]:
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.wait_for_function(
+            "wanted => document.querySelector('.blocklab-picture > svg').getAttribute('viewBox') === wanted",
+            arg=expected,
+        )
+        expect(page.locator(".blocklab-waiting")).to_have_count(0)
+        expect(line(page)).to_have_text("push 10, at 20,0,0,1")
+    slider(page).fill("3")
+    expect(line(page)).to_have_text("push -7, at 3,0,0,1")
+    assert arrangement(page)[0] == WIDE
+
+
+@phone
+def test_answer_for_the_former_arrangement_is_not_shown(page):
+    show(page, narrow=[360, 400], smallest=5)
+    page.wait_for_function("models[0].kernel.asked.length > 0")
+    page.wait_for_timeout(100)
+    answer(page, [10, 0, 0, 1], narrow=False)
+    assert arrangement(page)[0] == TALL
+
+
+@phone
+def test_phone_shows_the_wide_picture_while_no_kernel_draws_another(page):
+    show(page, {"delay": 10_000}, narrow=[360, 400], smallest=5)
+    page.wait_for_function("models[0].kernel.asked.length > 0")
+    assert arrangement(page)[0] == WIDE
+    assert page.locator(".blocklab-picture path").count() > 3
+
+
 @phone
 def test_touch_near_a_part_chooses_it(page):
     show(page, HANDLES)

@@ -27,7 +27,7 @@ def panel_of(figure: str) -> Panel:
     if figure != "start_here.idle_slider":
         return make_panel(figure)
     scale = Slider(1e-6, 1e6, 10**0.25, value=1.0, label=Text(en="s", zh="s"), log=True)
-    return Panel(idle_slider, size=(10, 3.6), scale=scale)
+    return Panel(idle_slider, size=(10, 3.6), narrow=(4.6, 5.6), scale=scale)
 
 
 PANELS = [name for name in FIGURES if name not in WITHOUT_PANEL | WITHOUT_CONTROLS] + ["start_here.idle_slider"]

@@ -20,9 +20,10 @@ class Picture:
     """A line at `height` that records its arguments."""
 
     def __init__(self):
-        self.calls = []
+        self.calls, self.figures = [], []
 
     def __call__(self, figure):
+        self.figures.append(figure)
         line = figure.subplots().plot([0, 1], [0, 0], animated=True)[0]
         line.axes.set_ylim(-1, 11)
 
@@ -305,3 +306,44 @@ def test_a_thousand_requests_leak_no_memory():
     before, after, failed = map(int, ran.stdout.split())
     assert failed == 0
     assert abs(after - before) < 300  # Python memory blocks; a leak of one per three requests would show
+
+
+def test_narrow_page_gets_its_own_arrangement():
+    page = Page(narrow=(2, 4))
+    assert page.root.spec["narrow"] == [200, 400]
+    assert (page.root.first["narrow"], page.ask([5])["narrow"]) == (False, False)
+    known = dict(page.root.first["new"])
+    answer = page.ask([5], narrow=True)
+    assert (answer["narrow"], answer["line"]) == (True, "height 5")
+    assert [figure.get_size_inches().tolist() for figure in page.picture.figures] == [[3, 2], [2, 4]]
+    assert not answer["new"].keys() & known.keys()
+    assert needed(answer, known | answer["new"])
+    page.panel.move(height=6)  # the page is still narrow
+    assert (page.got[-1]["narrow"], page.got[-1]["at"]) == (True, [6])
+    page.panel.release()
+    assert page.panel.view.root.first["narrow"] is False
+
+
+def test_arrangements_redraw_records_that_the_other_dropped():
+    page = Page(narrow=(2, 4))
+    wide, narrow = (page.ask([5], narrow=narrow, whole=True) for narrow in (False, True))
+    page.panel.canvas.records._limit = 0  # keep only what was drawn last
+    for _ in range(2):
+        for expected, is_narrow in ((wide, False), (narrow, True)):
+            found = page.ask([5], narrow=is_narrow, whole=True)
+            assert needed(found, found["new"])
+            assert len(found["new"]) == len(expected["new"])
+
+
+@pytest.mark.parametrize("narrow", [True, False, None, "yes", 1])
+def test_panel_with_one_arrangement_answers_every_page_with_it(narrow):
+    answer = Page().ask([5], narrow=narrow)
+    assert (answer["narrow"], answer["line"]) == (False, "height 5")
+
+
+def test_error_in_one_arrangement_does_not_show_in_the_other():
+    page = Page(narrow=(2, 4))
+    with pytest.raises(ArithmeticError):
+        page.ask([7], narrow=True)
+    assert (page.got[-1]["failed"], page.got[-1]["narrow"]) == (True, True)
+    assert page.ask([5], narrow=False)["line"] == "height 5"

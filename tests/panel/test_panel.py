@@ -368,6 +368,15 @@ def test_saved_output_has_line_and_double_resolution_png():
     assert saved(panel())[0]["image/png"] == data["image/png"]
 
 
+def test_saved_picture_is_wide_after_a_narrow_page_has_been_shown():
+    shown = panel(narrow=(2, 3))
+    before = saved(shown)
+    shown.arrange(narrow=True)
+    assert shown.canvas.figure.get_size_inches().tolist() == [2, 3]
+    assert saved(shown)[0]["image/png"] == before[0]["image/png"]
+    assert saved(shown)[1] == before[1]
+
+
 # Long use
 
 THOUSAND_MOVES = """

@@ -30,13 +30,15 @@ _LEXER, _FORMATTER = PythonLexer(), HtmlFormatter(nowrap=True)
 class Picture:
     """A picture: the key of its panel, the file of its states, the picture itself, and the line under it.
 
-    script: its address, seen from the page; None for a picture in which nothing moves.
+    script: its address, seen from the page; None for a picture in which nothing moves. narrow: likewise of its states
+    for phones.
     """
 
     key: str
     script: str | None
     still: Markup
     line: str
+    narrow: str | None = None
 
 
 @dataclass(frozen=True)

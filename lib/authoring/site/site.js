@@ -12,6 +12,7 @@
 (() => {
   const { language, stored, words } = JSON.parse(document.getElementById("about_page").textContent);
   const NEAR = "600px"; // a panel this near to the screen is loaded
+  const NARROW = 520; // px: a narrower panel has its own arrangement, as in panel.js
   const TOP = 120; // px from the top of the screen
   const MOST = 30; // search results that are shown
   const AROUND = 60; // characters shown on either side of a hit
@@ -277,26 +278,46 @@
     }
   }
 
-  /** Replace a picture by its living panel. If the states cannot be loaded, the picture stays. */
-  async function enliven(figure) {
-    const { panel, script } = figure.dataset;
-    const place = make("div");
-    try {
-      await Promise.all([load("../player.js"), load(script)]);
-      const { frozen, statesFor } = blocklabPlayer;
-      const whole = statesFor(globalThis.blocklabStates?.[panel], language);
-      if ("unlocked" in figure.dataset) whole.spec = { ...whole.spec, guess: null };
-      const still = [...figure.childNodes];
-      inPlace(() => {
-        figure.append(place);
-        frozen(place, whole, guessesOf(panel));
-        for (const node of still) node.remove();
-      });
-    } catch (error) {
-      console.warn(error);
-      place.remove();
-      figure.append(trouble(error.cause === "edition" ? words.edition : words.trouble));
-    }
+  /** Replace a picture by its living panel, in the arrangement for this width; again if the width changes. If the
+   *  states cannot be loaded, what is there stays. */
+  function enliven(figure) {
+    const { panel, script, narrow } = figure.dataset;
+    const { guessed, onGuess } = guessesOf(panel);
+    const earlier = {
+      guessed,
+      onGuess(choice, right) {
+        earlier.guessed = choice;
+        onGuess(choice, right);
+      },
+      onMove: (at) => (earlier.at = at),
+    };
+    let [arranged, leave] = [null, null];
+    const show = async () => {
+      const small = Boolean(narrow) && figure.clientWidth < NARROW;
+      if (small === arranged || !figure.clientWidth) return; // 0: folded away
+      arranged = small;
+      const place = make("div");
+      try {
+        await Promise.all([load("../player.js"), load(small ? narrow : script)]);
+        if (small !== arranged) return; // the width has changed meanwhile
+        const { frozen, statesFor } = blocklabPlayer;
+        const whole = statesFor(globalThis.blocklabStates?.[small ? `${panel}/narrow` : panel], language);
+        if ("unlocked" in figure.dataset) whole.spec = { ...whole.spec, guess: null };
+        const before = [...figure.childNodes];
+        inPlace(() => {
+          figure.append(place);
+          const close = frozen(place, whole, earlier);
+          leave?.();
+          leave = close;
+          for (const node of before) node.remove();
+        });
+      } catch (error) {
+        console.warn(error);
+        place.remove();
+        if (!figure.querySelector(".trouble")) figure.append(trouble(error.cause === "edition" ? words.edition : words.trouble));
+      }
+    };
+    new ResizeObserver(show).observe(figure); // and at first
   }
 
   function panels() {

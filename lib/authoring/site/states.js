@@ -3,7 +3,7 @@
  * `states_compress.py` what columns are.
  *
  * @typedef {[string, number[], ...Array[]][]} Columns
- * @typedef {{format: number, spec: Object<string, Object>, records: Columns, instead: Object<string, Columns>,
+ * @typedef {{format: number, narrow: boolean, spec: Object<string, Object>, records: Columns, instead: Object<string, Columns>,
  *            states: Array[]}} Packed
  */
 
@@ -51,13 +51,13 @@ function recordsIn(columns) {
  *  @param {Packed} packed @param {string} language @returns {{spec: Object, states: Object[], records: Object}} */
 export function statesFor(packed, language) {
   if (packed.format !== FORMAT) throw new Error("stored states of another edition", { cause: "edition" });
-  const { spec, records, instead, states } = packed;
+  const { narrow, spec, records, instead, states } = packed;
   const here = new Map([...recordsIn(records), ...recordsIn(instead[language] ?? [])]);
   const now = []; // what rests, what can be touched, the strokes of each slot
   const unpacked = states.map(([at, lines, ...changes]) => {
     for (let i = 0; i < changes.length; i += 2) now[changes[i]] = summed([changes[i + 1]].flat());
     const [[rest], [handles], ...moving] = now;
-    return { at, line: lines[Object.keys(spec).indexOf(language)], rest, handles, moving };
+    return { at, narrow, line: lines[Object.keys(spec).indexOf(language)], rest, handles, moving };
   });
   return { spec: spec[language], states: unpacked, records: Object.fromEntries(here) };
 }

@@ -24,8 +24,8 @@ UNSTEADY = "nbval-ignore-output"  # tag of a cell whose results vary: its text f
 class SitePanel(NamedTuple):
     """A panel or a picture of a lesson. `cell` counts the code cells of its source from 0.
 
-    `stills` and `lines`: the opening state, by language. `script`: the file of the states, from the root of the site;
-    None for a picture.
+    `stills` and `lines`: the opening state, by language. `script` and `narrow`: the files of the states, for wide pages
+    and for phones, from the root of the site; None for a picture, or if there is no arrangement for phones.
     """
 
     name: str
@@ -33,6 +33,7 @@ class SitePanel(NamedTuple):
     stills: dict[str, str]
     lines: dict[str, str]
     script: str | None
+    narrow: str | None
 
 
 def record_lesson(source: Path, folder: Path) -> list[SitePanel]:
@@ -57,11 +58,20 @@ def _record(twins: dict[str, Panel], name: str, cell: int, base: dict, lesson: s
     for language, panel in twins.items():
         set_language(language)
         stills[language], lines[language] = picture(panel.canvas, panel.line, f"{name}-"), panel.line
-    panel, path = twins["en"], None
+    panel, script, narrow = twins["en"], None, None
     if panel.controls:
-        path = f"states/{lesson}/{name}.js"
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        data = encode(twins, select_states(panel, base))
-        file.write_text(data_script("blocklabStates", f"{lesson}/{name}", data), encoding="utf-8")
-    return SitePanel(name, cell, stills, lines, path)
+        states = select_states(panel, base)
+        script = _write(encode(twins, states), folder, f"{lesson}/{name}")
+        if panel.narrow:
+            for twin in twins.values():
+                twin.arrange(narrow=True)
+            narrow = _write(encode(twins, states), folder, f"{lesson}/{name}/narrow")
+    return SitePanel(name, cell, stills, lines, script, narrow)
+
+
+def _write(data: dict, folder: Path, key: str) -> str:
+    path = f"states/{key}.js"
+    file = folder / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(data_script("blocklabStates", key, data), encoding="utf-8")
+    return path

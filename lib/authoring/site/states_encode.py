@@ -1,6 +1,7 @@
 """Encode the states of a panel in all languages as JSON.
 
     {"format": 2,
+     "narrow": whether they are arranged for a phone,
      "spec": {language: what the player has to know},
      "records": columns,                            numbered 1, 2, …: those of the first language
      "instead": {language: columns},                those that differ in another language
@@ -87,6 +88,7 @@ def encode(panels: dict[str, Panel], states: list[list[int]]) -> dict:
     }
     return {
         "format": FORMAT,
+        "narrow": panels[first].is_narrow,
         "spec": {language: _spec(panel, language) for language, panel in panels.items()},
         "records": to_columns(enumerate(own, 1)),
         "instead": instead,

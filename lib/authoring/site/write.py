@@ -151,7 +151,8 @@ def _collect_pictures(
         key, path, still = f"{stem}/{panel.name}", panel.script and f"../{panel.script}", Markup(panel.stills[language])
         if path is None or len(compress(still.encode())) > MAX_INLINE:
             still = save_svg(still, folder)
-        drawn[code[panel.cell].id] = Picture(key, path, still, panel.lines[language])
+        narrow = panel.narrow and f"../{panel.narrow}"
+        drawn[code[panel.cell].id] = Picture(key, path, still, panel.lines[language], narrow)
     return drawn
 
 

@@ -37,17 +37,17 @@ class Canvas:
     `frame()` draws the figure and returns (height, width, 4) RGBA bytes. `strokes()` returns the numbers of what is
     drawn; `records` holds their contents, and `moving_artists` the artists in the order of `Drawing.moving`. Both are
     cheap while only animated artists change. A stale static artist, or one that was added or removed, redraws
-    everything. A layout engine runs once and is then removed, so that the axes keep their place; a picture that needs
+    everything. Two canvases may share their records. A layout engine runs once and is then removed, so that the axes keep their place; a picture that needs
     a new layout sets its engine again.
     """
 
-    def __init__(self, size: tuple[float, float], scale: float):
+    def __init__(self, size: tuple[float, float], scale: float, records: DisplayList | None = None):
         self.figure = Figure(size, dpi=DPI * scale, facecolor="white")
         FigureCanvasAgg(self.figure)
         self._renderer = RendererAgg(*self.figure.bbox.size, self.figure.dpi)
         self._tape = Tape(self._renderer)
         self._pixels = np.asarray(self._renderer.buffer_rgba())
-        self.records = DisplayList()
+        self.records = DisplayList() if records is None else records
         self._recorder: RecordingRenderer | None = None
         self._invalidate()
 
@@ -65,7 +65,7 @@ class Canvas:
         self._drop_stale()
         if self._recorder is None:
             self._recorder = RecordingRenderer(*self.figure.bbox.size, self.figure.dpi, self.records)
-        if self._rest is None:
+        if self._rest not in self.records:  # the other canvas that shares the records may have dropped it
             self._record_static()
         draws = [partial(RecordingRenderer.draw, artist=artist) for artist in self.moving_artists]
         moving = [self._recorder.strokes_of(draw) for draw in draws]

@@ -51,7 +51,7 @@ class LiveView:
         self._panel = panel
         self._sent: set[int] = set()
         self._setting = False
-        first = {"kind": "state", "at": panel.places, **self._packet(canvas, panel.line)}
+        first = {"kind": "state", "at": panel.places, "narrow": panel.is_narrow, **self._packet(canvas, panel.line)}
         self.root = Live(spec=spec(panel, canvas), first=first, at=panel.places, guessed=chosen_option(panel))
         self.root.observe(self._on_moved, "at")
         self.root.observe(lambda change: panel.answer(change["new"]), "guessed")
@@ -72,7 +72,8 @@ class LiveView:
 
     def _push(self, packet: dict) -> None:
         places = self._panel.places
-        self.root.send({"kind": "state", "at": places, "took": 0, "ahead": False, **packet})
+        narrow = self._panel.is_narrow
+        self.root.send({"kind": "state", "at": places, "narrow": narrow, "took": 0, "ahead": False, **packet})
         self._setting = True  # setting `at` here is not a move by the reader
         try:
             self.root.at = places
@@ -88,7 +89,8 @@ class LiveView:
         if message.get("kind") != "ask" or not self._panel.is_valid_state(message.get("at")):
             return
         began, places, ahead = perf_counter(), message["at"], bool(message.get("ahead"))
-        answer = {"kind": "state", "at": places, "ahead": ahead}
+        self._panel.arrange(message.get("narrow") is True)
+        answer = {"kind": "state", "at": places, "narrow": self._panel.is_narrow, "ahead": ahead}
         try:
             with self._panel.at_state(places) as (canvas, line):
                 answer |= self._packet(canvas, line, whole=bool(message.get("whole")))
@@ -140,9 +142,13 @@ def smallest_font(figure: Figure) -> float:
 
 def spec(panel: Any, canvas: Canvas) -> dict:
     """Describe a panel, apart from its states, for the player."""
-    width, height = panel.size
+
+    def pixels(size: tuple[float, float]) -> list[int]:
+        return [round(side * DPI) for side in size]
+
     return {
-        "size": [round(width * DPI), round(height * DPI)],
+        "size": pixels(panel.size),
+        "narrow": panel.narrow and pixels(panel.narrow),
         "smallest": smallest_font(canvas.figure),
         "language": i18n.get_language(),
         "ahead": os.environ.get(AHEAD) != "0",

@@ -5,15 +5,17 @@
  * for each toggle. The kernel answers a request for a state with a packet; the player stores and draws it, and
  * prefetches states around the control in use. `frozen` shows stored states in a page without a kernel.
  *
- * @typedef {{at: number[], line: string, rest?: number, moving?: number[][], handles?: number,
+ * A panel may have a second arrangement of its picture, for narrow pages. A packet says which of them it shows.
+ *
+ * @typedef {{at: number[], narrow?: boolean, line: string, rest?: number, moving?: number[][], handles?: number,
  *            new?: Object<string, Array>, failed?: boolean, took?: number, ahead?: boolean}} Packet
  * @typedef {{kind: "slider"|"choice"|"toggle", name: string, label: string, at: number, start?: number, step?: number,
  *            last?: number, log?: boolean, whole?: boolean, options?: string[]}} Control
  * @typedef {{label: string, question: string?, options?: string[], right: number, within?: number, told: string[],
  *            skipped: string}} Guess  without options: the answer is a number
- * @typedef {{size: number[]?, language: string, ahead: boolean, smallest: number, controls: Control[], guess: Guess?,
- *            words: Object<string, string>}} Spec  without a size: only the question, without a picture
- * @typedef {{ask: (at: number[], ahead: boolean, whole: boolean) => void, moved: (at: number[]) => void,
+ * @typedef {{size: number[]?, narrow: number[]?, language: string, ahead: boolean, smallest: number,
+ *            controls: Control[], guess: Guess?, words: Object<string, string>}} Spec  without a size: only the question
+ * @typedef {{ask: (at: number[], narrow: boolean, ahead: boolean, whole: boolean) => void, moved: (at: number[]) => void,
  *            guessed: (choice: number|string) => void}} Link  the connection to the kernel
  */
 
@@ -43,7 +45,7 @@ export function isPacket(message, controls) {
   return failed === true || (Number.isInteger(rest) && Array.isArray(moving) && moving.every(Array.isArray));
 }
 
-const keyOf = (at) => at.join();
+const keyOf = (at, narrow = false) => at.join() + (narrow ? " narrow" : "");
 const replaced = (at, index, place) => at.map((old, i) => (i === index ? place : old));
 
 // ---- Nearest states and prefetching ---------------------------------------------------------------------------------
@@ -100,13 +102,13 @@ const numbersOf = ({ rest, moving, handles }) => [rest, handles, ...moving.flat(
 
 /** The states of one panel and their records. New states evict the oldest of all panels. */
 export class Store {
-  states = new Map(); // key: {store, key, at, line, rest, moving, size}
+  states = new Map(); // key: {store, key, at, narrow, line, rest, moving, size}
   records = new Map(); // number: record
   present = null; // the state that is never evicted
   #complete = new Set(); // numbers stored with all their references
 
   /** Store a packet. False if records that it refers to are missing. @param {Packet} packet */
-  take({ at, line, rest, moving, handles = 0, new: fresh = {} }) {
+  take({ at, narrow = false, line, rest, moving, handles = 0, new: fresh = {} }) {
     for (const [number, record] of Object.entries(fresh)) {
       if (!Array.isArray(record) || this.records.has(Number(number))) continue;
       this.records.set(Number(number), record);
@@ -116,8 +118,8 @@ export class Store {
       this.#complete.clear();
       return false;
     }
-    const key = keyOf(at);
-    const state = { store: this, key, at, line, rest, moving, handles, size: 100 + line.length + sizeOf(moving) };
+    const key = keyOf(at, narrow);
+    const state = { store: this, key, at, narrow, line, rest, moving, handles, size: 100 + line.length + sizeOf(moving) };
     this.#drop(this.states.get(key));
     this.states.set(key, state);
     shared().kept.add(state);
@@ -226,9 +228,11 @@ export class Player {
   guessed = null; // the chosen option or number, -1 if skipped, null if not answered yet
   gone = false; // whether the reader waits and no answer comes
   lost = false; // whether the front end reports that the kernel lost the panel
+  narrow = false; // whether the page has no room for the wide arrangement
   untouched = true; // whether the reader has not moved anything yet
   note = "";
   heard = null; // called with a guess if there is no kernel
+  wentTo = null; // called with each state that the reader moves to if there is no kernel
   #hand = -1; // the control touched last
   #way = 0; // the direction in which it last moved
   #silent = new Set(); // keys of states whose prefetch failed
@@ -242,10 +246,11 @@ export class Player {
     this.at = isPlace(at, spec.controls) ? [...at] : spec.controls.map((control) => control.at);
     this.link = link;
     this.questions = new Questions(first?.took);
+    this.narrow = first?.narrow === true;
     this.receive(first);
   }
 
-  get key() { return keyOf(this.at); }
+  get key() { return keyOf(this.at, this.narrow); }
   get failed() { return this.#error?.key === this.key; }
   get waiting() { return !this.failed && this.shown?.key !== this.key; }
   get line() { return this.failed ? this.#error.line : (this.shown?.line ?? ""); }
@@ -260,6 +265,15 @@ export class Player {
   }
   move(control, place, byKey = false) { if (this.#stopped()) this.#set(control, place, byKey); }
   reset() { if (this.#stopped()) this.#go(this.spec.controls.map((control) => control.at)); }
+
+  /** Use the arrangement for narrow pages, if there is one, while a view is narrow. Without a kernel, the page that
+   *  loaded the states has chosen. */
+  arrange() {
+    const narrow = Boolean(this.spec.narrow) && [...this.views].some((view) => view.narrow);
+    if (!this.link || this.lost || narrow === this.narrow) return;
+    this.narrow = narrow;
+    this.#update();
+  }
 
   guess(choice) {
     this.answered(choice);
@@ -291,7 +305,7 @@ export class Player {
     this.#tick = setTimeout(step);
   }
 
-  #elsewhere(at) { return isPlace(at, this.spec.controls) && keyOf(at) !== this.key; }
+  #elsewhere(at) { return isPlace(at, this.spec.controls) && keyOf(at) !== keyOf(this.at); }
 
   /** Stop playing on any touch; false if the controls are locked. */
   #stopped() {
@@ -319,12 +333,13 @@ export class Player {
     this.at = this.link ? at : this.#stored(at, byKey);
     this.#update(); // and request it first: the reader waits for it
     this.link?.moved(this.at);
+    this.wentTo?.(this.at);
   }
 
   /** The stored state to show without a kernel: the control in use keeps its place, or nearly; the others follow. A
    *  key moves on to the next stored state in its direction. */
   #stored(at, byKey) {
-    if (this.store.states.has(keyOf(at))) return at;
+    if (this.store.states.has(keyOf(at, this.narrow))) return at;
     const slides = this.spec.controls[this.#hand]?.kind === "slider";
     const all = [...this.store.states.values()];
     const near = (some) => this.#nearest(some, at, slides ? IN_HAND : 1000, 1)?.at;
@@ -353,13 +368,13 @@ export class Player {
   /** Handle a message; ignore anything that is not a packet of this panel. @param {Packet} packet */
   receive(packet) {
     if (!isPacket(packet, this.spec.controls)) return;
-    const key = keyOf(packet.at);
+    const key = keyOf(packet.at, packet.narrow === true);
     const question = this.questions.answered(key, packet.took);
     if (!packet.failed && this.store.take(packet)) {
       this.#silent.delete(key);
       if (this.#error?.key === key) this.#error = null;
     } else if (!packet.failed && !question?.whole && this.link) {
-      this.#question(packet.at, packet.ahead === true, true);
+      this.#question(packet.at, packet.ahead === true, true, packet.narrow === true);
     } else if (packet.ahead) {
       this.#silent.add(key);
     } else {
@@ -376,7 +391,9 @@ export class Player {
   #update() {
     if (!this.failed) {
       const known = this.store.states;
-      this.shown = known.get(this.key) ?? this.#nearest(known.values(), this.at, 1, 1000, this.shown);
+      const alike = () => [...known.values()].filter(({ narrow }) => narrow === this.narrow);
+      const last = this.shown?.narrow === this.narrow ? this.shown : null;
+      this.shown = known.get(this.key) ?? this.#nearest(alike(), this.at, 1, 1000, last) ?? this.shown;
       if (this.shown) this.store.look(this.shown);
     }
     this.#show();
@@ -403,15 +420,15 @@ export class Player {
     for (const stop of stopsAround(this.at[this.#hand], last, this.#way)) {
       if (!this.questions.room(true)) return;
       const at = replaced(this.at, this.#hand, stop);
-      const key = keyOf(at);
+      const key = keyOf(at, this.narrow);
       const idle = this.store.states.has(key) || this.questions.has(key) || this.#silent.has(key);
       if (!idle) this.#question(at, true, false);
     }
   }
 
-  #question(at, ahead, whole) {
-    this.questions.asked(keyOf(at), ahead, whole);
-    this.link.ask(at, ahead, whole);
+  #question(at, ahead, whole, narrow = this.narrow) {
+    this.questions.asked(keyOf(at, narrow), ahead, whole);
+    this.link.ask(at, narrow, ahead, whole);
   }
 
   /** While the reader waits, watch for an overdue answer; `again`: restart the timer. */
@@ -444,20 +461,23 @@ export class Player {
 }
 
 // ---- The picture ----------------------------------------------------------------------------------------------------
-/** The strokes of a state as SVG. Changing the state updates only strokes that differ. */
+/** The strokes of a state as SVG. Changing the state updates only strokes that differ. The size is that of its
+ *  arrangement: full width, or narrower on a narrow page; a wide one scrolls where text would become too small to read. */
 class Picture {
   slots = []; // one group for each moving artist
   #defined = new Map(); // number: clip path or hatch
   #numbers = new WeakMap(); // the stroke that each element draws
   #state = null;
+  #narrow;
 
-  /** @param {number[]} size  in CSS px @param {Map<number, Array>} records @param {string} prefix  of its ids */
-  constructor(size, records, prefix) {
-    Object.assign(this, { size, records, prefix });
+  /** @param {Spec} spec @param {Map<number, Array>} records @param {string} prefix  of its ids */
+  constructor(spec, records, prefix) {
+    Object.assign(this, { spec, records, prefix });
     this.defs = svg("defs");
     this.layer = svg("g", { role: "img" });
     this.handles = svg("g", { class: "blocklab-handles" });
-    this.root = svg("svg", { viewBox: `0 0 ${10 * size[0]} ${10 * size[1]}` }, this.defs, this.layer, this.handles);
+    this.root = svg("svg", {}, this.defs, this.layer, this.handles);
+    this.#resize(false);
   }
 
   /** Tenths of a picture pixel per page pixel. */
@@ -473,6 +493,7 @@ class Picture {
   /** @param {Packet} state */
   show(state) {
     if (state === this.#state) return;
+    if (state.narrow !== this.#narrow) this.#resize(state.narrow);
     if (state.rest !== this.#state?.rest) {
       this.#lay(this.layer, this.records.get(state.rest)[1]);
       this.slots = [...this.layer.children].filter((node) => this.#numbers.get(node) === 0);
@@ -480,6 +501,15 @@ class Picture {
     this.slots.forEach((slot, i) => this.#lay(slot, state.moving[i] ?? []));
     this.#state = state;
     if (this.#defined.size > 100) this.#forget(state);
+  }
+
+  #resize(narrow) {
+    this.#narrow = narrow;
+    this.size = narrow ? this.spec.narrow : this.spec.size; // in CSS px
+    const [width, height] = this.size;
+    const least = narrow ? 0 : Math.ceil((width * SMALLEST_LETTER) / (this.spec.smallest || SMALLEST_LETTER));
+    const most = narrow ? NARROW : Math.max(width, least);
+    filled(this.root, { viewBox: `0 0 ${10 * width} ${10 * height}`, style: `min-width:${least}px;max-width:${most}px` });
   }
 
   /** Make the children of `parent` these strokes in this order, 0 being a slot; reuse existing elements. */
@@ -620,7 +650,7 @@ function view(player, element) {
   if (!spec.size) return viewOfQuestion(player, element);
   const { words } = spec;
   const prefix = `blocklab-${shared().ids++}-`;
-  const picture = new Picture(spec.size, player.store.records, prefix);
+  const picture = new Picture(spec, player.store.records, prefix);
   const handles = handlesOf(player, picture, (...about) => knob(player, ...about));
   const parts = spec.controls.map((control, i) => KINDS[control.kind](player, i, prefix + control.name));
   const nodes = parts.map(({ node }) => node);
@@ -639,21 +669,20 @@ function view(player, element) {
     parts.push(question(player, focus)); // the buttons of the question are disabled then
     root.prepend(parts.at(-1).node);
   }
-  // Full width, or narrower on a narrow page; if text would become too small to read, it scrolls instead.
-  const least = Math.ceil((spec.size[0] * SMALLEST_LETTER) / (spec.smallest || SMALLEST_LETTER));
-  picture.root.style.cssText = `min-width:${least}px;max-width:${Math.max(spec.size[0], least)}px`;
   const fold = () => {
-    const spare = root.clientWidth < NARROW ? nodes.slice(IN_SIGHT) : [];
+    const spare = shown.narrow ? nodes.slice(IN_SIGHT) : [];
     if (spare.length > 1) more.append(...spare); // folding a single one would save no space
     bar.replaceChildren(...nodes.filter((node) => spare.length < 2 || !spare.includes(node)));
     if (spare.length > 1) bar.append(more);
     if (nodes.length) bar.append(resetButton);
   };
-  let folded = null; // whether controls are folded
   const resized = new ResizeObserver(() => {
-    if (folded !== (root.clientWidth < NARROW)) {
-      folded = root.clientWidth < NARROW;
+    const narrow = root.offsetWidth < NARROW;
+    if (shown.narrow !== narrow && root.offsetWidth) { // 0: in a hidden tab
+      shown.narrow = narrow;
+      root.classList.toggle("blocklab-narrow", narrow);
       fold();
+      player.arrange();
     }
     const scrolls = box.scrollWidth > box.clientWidth + 1; // then it must be focusable
     for (const name of ["role", "tabindex", "aria-label"]) box.removeAttribute(name);
@@ -665,6 +694,7 @@ function view(player, element) {
   document.addEventListener("visibilitychange", () => player.ask(), { signal: gone.signal });
 
   const shown = {
+    narrow: null,
     show() {
       if (player.shown) picture.show(player.shown);
       picture.layer.setAttribute("aria-label", player.line);
@@ -696,7 +726,7 @@ const players = new WeakMap(); // by `spec`, because each view gets its own mode
 /** anywidget: called once per model. */
 function initialize({ model }) {
   const link = {
-    ask: (at, ahead, whole) => model.send({ kind: "ask", at, ahead, whole }),
+    ask: (at, narrow, ahead, whole) => model.send({ kind: "ask", at, narrow, ahead, whole }),
     guessed: (choice) => (model.set("guessed", choice), model.save_changes()),
     moved: (at) => (model.set("at", at), model.save_changes()),
   };
@@ -721,12 +751,15 @@ const render = ({ model, el }) => view(players.get(model.get("spec")), el).close
 
 /** Show a panel from stored states, without a kernel. Returns a function that removes it. @param {HTMLElement} element
  *  @param {{spec: Spec, states: Packet[], records: Object<string, Array>}} stored
- *  @param {{guessed?: number|string, onGuess?: (choice: number|string, right: boolean?) => void}} guesses  the
- *    choice of an earlier visit, -1 if skipped, and a callback for a new choice; right is null if it was skipped */
-export function frozen(element, { spec, states, records }, { guessed, onGuess } = {}) {
-  const at = spec.controls.map((control) => control.at);
-  const opening = nearest(states, at, spec.controls, at.map(() => 1));
+ *  @param {{guessed?: number|string, onGuess?: (choice: number|string, right: boolean?) => void, at?: number[],
+ *    onMove?: (at: number[]) => void}} earlier  the choice of an earlier visit, -1 if skipped, and a callback for a new
+ *    choice; right is null if it was skipped. Likewise where to begin, and a callback for each move */
+export function frozen(element, { spec, states, records }, { guessed, onGuess, at, onMove } = {}) {
+  const start = isPlace(at, spec.controls) ? at : spec.controls.map((control) => control.at);
+  const opening = nearest(states, start, spec.controls, start.map(() => 1));
   const player = new Player(spec, opening.at, null);
+  player.narrow = opening.narrow === true;
+  player.wentTo = onMove;
   if (spec.guess && isGuess(spec.guess, guessed)) player.answered(guessed);
   player.heard = (choice) => onGuess?.(choice, isRight(spec.guess, choice));
   states.forEach((state, i) => player.store.take({ ...state, new: i ? {} : records }));

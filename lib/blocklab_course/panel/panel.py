@@ -6,6 +6,7 @@ The kernel draws only in response to a message from the page or to code that mov
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
@@ -44,22 +45,41 @@ if TYPE_CHECKING:
     from blocklab_course.panel.live_view import LiveView
 
 
+@dataclass
+class _Drawing:
+    """The picture in one arrangement."""
+
+    canvas: Canvas
+    update: Callable[..., str]
+    state: list[int] | None = None  # what the figure shows; None before the first update and after a failed one
+
+
 class Panel:
     """Controls, the picture that they change, and a line of text that describes it.
 
     `picture(figure)` creates its artists once and returns `update(**values) -> str`. After each move the panel calls
     `update` with the value of every control; it returns the line. Create artists that change with `animated=True`.
 
+    A panel with a size for `narrow` pages calls `picture` once more, with a figure of that size, if a page on a phone
+    asks for it; `narrow.is_narrow` tells `picture` which of the two it draws.
+
     If `update` raises, the panel shows the error in place of the line and raises it; the next move draws as usual. A
     panel keeps the language in which it was created. It has widgets only while a cell shows it: when that cell runs
     again, the panel releases its widgets and figure, and recreates them if it is shown or moved again.
     """
 
-    def __init__(self, picture: Callable, size: tuple[float, float] = (10, 4), **controls: Control):
+    def __init__(
+        self,
+        picture: Callable,
+        size: tuple[float, float] = (10, 4),
+        narrow: tuple[float, float] | None = None,
+        **controls: Control,
+    ):
         for name, control in controls.items():
             if not isinstance(control, Control):
                 raise TypeError(f"Panel: expected {name} to be a control, got {short_repr(control)}")
-        self.size = size
+        self.size, self.narrow = size, narrow
+        self.is_narrow = False
         bound = {name: control.bound_to(self) for name, control in controls.items()}
         self.controls = {name: control for name, control in bound.items() if not isinstance(control, Prediction)}
         predictions = [control for control in bound.values() if isinstance(control, Prediction)]
@@ -68,7 +88,7 @@ class Panel:
         self.prediction = predictions[0] if predictions else None
         self._language, self._font = i18n.get_language(), matplotlib.rcParams["font.family"]
         self._picture: Callable | None = picture
-        self._canvas: Canvas | None = None
+        self._drawings: dict[bool, _Drawing] = {}  # by `is_narrow`
         self._view: FallbackView | LiveView | None = None
         self._batching = self._is_drawing = False
         self._redraw()
@@ -96,9 +116,17 @@ class Panel:
     @property
     def canvas(self) -> Canvas:
         """The figure, drawn with the current values."""
-        if self._canvas is None or self._drawn_state != self.places:
+        if self.is_narrow not in self._drawings or self._drawing.state != self.places:
             self._redraw()
-        return self._canvas
+        return self._drawing.canvas
+
+    @property
+    def _drawing(self) -> "_Drawing":
+        return self._drawings[self.is_narrow]
+
+    def arrange(self, narrow: bool) -> None:
+        """Draw for a narrow page from now on, or for a wide one. Does nothing without an arrangement for narrow ones."""
+        self.is_narrow = narrow and self.narrow is not None
 
     @property
     def view(self) -> "FallbackView | LiveView":
@@ -168,7 +196,7 @@ class Panel:
             return lambda: update(**fixed)
 
         still_picture.func = picture  # like functools.partial, see `name`
-        return Panel(still_picture, self.size)
+        return Panel(still_picture, self.size, self.narrow)
 
     def answer(self, choice: int) -> None:
         """Record the reader's prediction: the index of an option, or SKIPPED. Only the first one counts."""
@@ -212,7 +240,7 @@ class Panel:
         try:
             with self._own_language():
                 line = self._update_figure(self.values_at(places), places)
-                yield self._canvas, line
+                yield self._drawing.canvas, line
         finally:
             self._is_drawing = False
 
@@ -220,7 +248,7 @@ class Panel:
         """Close the widgets and drop the figure. Showing or moving the panel recreates them."""
         if self._view is not None:
             self._view.close()
-        self._view = self._canvas = self._update = self._drawn_state = None
+        self._view, self._drawings, self.is_narrow = None, {}, False
 
     def close(self) -> None:
         """Release the panel for good."""
@@ -260,9 +288,9 @@ class Panel:
             try:
                 self._line, self._failed = self._update_figure(self.values, self.places), False
                 if self._view is not None:
-                    self._view.show(self._canvas, self._line)
+                    self._view.show(self._drawing.canvas, self._line)
                 else:
-                    backend.draw(self._canvas)
+                    backend.draw(self._drawing.canvas)
             except BaseException as error:  # an interrupt, too, needs a redraw later
                 self._line, self._failed = self.error_line(error, self.values), True
                 if self._view is not None:
@@ -274,18 +302,24 @@ class Panel:
 
     def _update_figure(self, values: dict[str, Any], places: list[int]) -> str:
         """Update the figure to these values and return the line."""
-        self._drawn_state = None
-        if self._canvas is None:
-            canvas = Canvas(self.size, LIVE_SCALE)
-            update = self._picture(canvas.figure)
-            if not callable(update):
-                raise TypeError(f"Panel: expected picture to return its update function, got {short_repr(update)}")
-            self._canvas, self._update = canvas, update
-        line = self._update(**values)
+        if self.is_narrow not in self._drawings:
+            self._drawings[self.is_narrow] = self._start_drawing()
+        drawing = self._drawing
+        drawing.state = None
+        line = drawing.update(**values)
         if not isinstance(line, str) or not line.strip():
             raise TypeError(f"Panel: expected update to return a non-empty str, got {short_repr(line)}")
-        self._drawn_state = places
+        drawing.state = places
         return line
+
+    def _start_drawing(self) -> "_Drawing":
+        # Both arrangements share their records, so that a page can hold states of both.
+        records = self._drawings[not self.is_narrow].canvas.records if self._drawings else None
+        canvas = Canvas(self.narrow if self.is_narrow else self.size, LIVE_SCALE, records)
+        update = self._picture(canvas.figure)
+        if not callable(update):
+            raise TypeError(f"Panel: expected picture to return its update function, got {short_repr(update)}")
+        return _Drawing(canvas, update)
 
     def error_line(self, error: BaseException, values: dict[str, Any]) -> str:
         """Return the line to show if the picture could not be drawn."""
@@ -309,7 +343,8 @@ class Panel:
             return {"text/plain": repr(self)}, {}
         width, height = (round(side * DPI) for side in self.size)
         view = view_data(self.view.root)  # before `still`, which invalidates the canvas
-        saved = b64encode(png(self.canvas.still(SAVED_SCALE))).decode()
+        wide = self.still().canvas if self.is_narrow else self.canvas
+        saved = b64encode(png(wide.still(SAVED_SCALE))).decode()
         data = {"text/plain": self.line, "image/png": saved, VIEW: view}
         above, below = self._around_still()
         return data, {"image/png": {"width": width, "height": height}, "blocklab": {"above": above, "below": below}}

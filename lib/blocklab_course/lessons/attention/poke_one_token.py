@@ -16,6 +16,7 @@ from blocklab_course.i18n import Text, join_words
 from blocklab_course.panel import Choice, Panel, Prediction, Slider
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable, pickable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, MOVED, PAPER, POKED, QUIET, STILL, letters_on
 
 SENTENCE = Text(en="the/cat/sat/on/the/mat/[PAD]/[PAD]", zh="猫/坐/在/垫/子/上/[PAD]/[PAD]")
@@ -100,8 +101,8 @@ def poke_one_token(figure: Figure) -> Callable[..., str]:
     map say. The map holds the tokens pushed so far, from 0 to token.
     """
     words = str(SENTENCE).split("/")
-    wires = Wires(figure.add_axes((0.0, 0.0, 0.63, 1.0)), words)
-    grid = Grid(figure.add_axes((0.68, 0.14, 0.31, 0.75)))
+    wires = Wires(add_axes(figure, wide=(0.0, 0.0, 0.63, 1.0), narrow=(0.0, 0.52, 1.0, 0.48)), words)
+    grid = Grid(add_axes(figure, wide=(0.68, 0.14, 0.31, 0.75), narrow=(0.2, 0.07, 0.6, 0.39)))
 
     def update(token: int, mask: str, polarity: str) -> str:
         moved, weights = moved_by_each(mask)
@@ -125,7 +126,7 @@ class Wires:
     LOW, HIGH = 0.0, 2.4
 
     def __init__(self, axes: Axes, words: list[str]):
-        axes.set(xlim=(-1.6, LENGTH - 0.4), ylim=(-0.75, 3.05))
+        axes.set(xlim=(-2.1 if is_narrow(axes.figure) else -1.6, LENGTH - 0.4), ylim=(-0.75, 3.05))
         axes.axis("off")
         self.wires = LineCollection([], zorder=1, animated=True)
         axes.add_collection(self.wires, autolim=False)
@@ -202,4 +203,4 @@ def panel(**own: Control) -> Panel:
         "mask": Choice(masks, "none", label=Text(en="mask", zh="掩码")),
         "polarity": Choice(polarities, "off", label=Text(en="mask as T and F", zh="掩码的 T/F")),
     }
-    return Panel(poke_one_token, size=(10, 4.2), **controls | own)
+    return Panel(poke_one_token, size=(10, 4.2), narrow=(4.6, 7.2), **controls | own)

@@ -17,6 +17,7 @@ from blocklab_course.panel import Choice, Panel, Prediction, Slider, Toggle
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable, pickable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import GROUPS, INK, MOVED, POKED, QUIET, STILL
 
 CHANNELS, HEIGHT, WIDTH = 4, 3, 3
@@ -63,9 +64,11 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
     whether the blocks show the groups by formula.
     """
     # Drawn last: the pin may stand anywhere, and a frame draws again all that comes after it.
-    left = figure.add_axes((0.0, 0.0, 0.63, 0.93), zorder=1)
-    right = figure.add_axes((0.69, 0.15, 0.29, 0.68))
-    call = figure.text(0.02, 0.95, "", family="monospace", size=11, color=INK, va="center", animated=True)
+    left = add_axes(figure, wide=(0.0, 0.0, 0.63, 0.93), narrow=(0.0, 0.36, 1.0, 0.59))
+    left.set_zorder(1)
+    right = add_axes(figure, wide=(0.69, 0.15, 0.29, 0.68), narrow=(0.12, 0.08, 0.85, 0.23))
+    top, size = (0.97, 10) if is_narrow(figure) else (0.95, 11)
+    call = figure.text(0.02, top, "", family="monospace", size=size, color=INK, va="center", animated=True)
     before = right.plot([], [], "o", mfc="white", mec=QUIET, ms=4, zorder=3, animated=True)[0]
     after = right.plot([], [], "o", color=MOVED, mec=INK, mew=0.4, ms=4.5, zorder=5, animated=True)[0]
     poked = right.plot([], [], "o", color=POKED, mec=INK, mew=0.4, ms=6, zorder=6, animated=True)[0]
@@ -174,4 +177,4 @@ def panel(**own: Control) -> Panel:
         "samples": Slider(1, 3, 1, value=2, label=Text(en="samples", zh="样本数 N")),
         "paint": Toggle(False, label=Text(en="paint the groups by formula", zh="按公式给各组涂色")),
     }
-    return Panel(poke_one_number, size=(10, 5), **controls | own)
+    return Panel(poke_one_number, size=(10, 5), narrow=(4.6, 6.4), **controls | own)

@@ -16,6 +16,7 @@ from blocklab_course.panel import Panel, Prediction, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable, pickable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, INK_ON_COLOUR, MOVED, OTHER, PAPER_ON_COLOUR, QUIET, STILL
 
 WIDTH = 16  # d_model: eight pairs, a clock for each
@@ -27,6 +28,7 @@ CENTRE, RADIUS = 1.76, 0.46
 TURNS, WORDS, ROWS = 1.07, 0.83, (0.58, 0.26)  # at what height what stands below the clocks
 CELL = (0.48, 0.27)  # the size of a number's field
 MARGIN = LEFT - 0.62  # where the words on the left end
+SLIM, TALL = 4.6, 2 * HIGH + 0.6  # the upper part on a phone: two rows of clocks, and words above them
 HANDS = ((OTHER, 5.5), (MOVED, 2.4))  # colour and width in points, of the first position and of the second
 
 GUESS = Prediction(
@@ -45,6 +47,7 @@ GUESS = Prediction(
 
 PAIR = Text(en="pair {i}", zh="第 {i} 对")
 TURN = Text(en="positions per turn", zh="转一圈的位置数")
+UNDER = Text(en="under each clock: positions per turn", zh="钟面下方：转一圈的位置数")
 POSITION = Text(en="position {k}", zh="位置 {k}")
 DISTANCE = Text(en="distance between the two positions", zh="两个位置的距离")
 SIMILARITY = Text(en="similarity", zh="相似度")
@@ -69,9 +72,12 @@ def clocks(figure: Figure) -> Callable[..., str]:
     frequencies.
     """
     width, height = figure.get_size_inches()
-    face = Face(figure.add_axes((0, 1 - HIGH / height * width / WIDE, 1, HIGH / height * width / WIDE)))
-    axes = figure.add_axes((0.07, 0.115, 0.91, 0.315))
-    axes.set(xlim=(-1.2, FARTHEST + 1.2), ylim=(-LOW, LOW), yticks=[-1, 0, 1], xticks=range(0, FARTHEST + 1, 8))
+    narrow = is_narrow(figure)
+    share = TALL / height * width / SLIM if narrow else HIGH / height * width / WIDE
+    face = Face(figure.add_axes((0, 1 - share, 1, share)))
+    axes = add_axes(figure, wide=(0.07, 0.115, 0.91, 0.315), narrow=(0.13, 0.07, 0.84, 0.15))
+    axes.set(xlim=(-1.2, FARTHEST + 1.2), ylim=(-LOW, LOW), yticks=[-1, 0, 1])
+    axes.set_xticks(range(0, FARTHEST + 1, 16 if narrow else 8))
     axes.set(xlabel=str(DISTANCE), ylabel=str(SIMILARITY))
     style_axes(axes, grid="both")
     (line,) = axes.plot([], [], color=INK, linewidth=1.4, marker=".", markersize=5, animated=True)
@@ -106,12 +112,19 @@ def clocks(figure: Figure) -> Callable[..., str]:
 
 
 class Face:
-    """Eight clocks in a row. A hand starts at twelve and goes clockwise: its tip is at (sine, cosine)."""
+    """Eight clocks in a row, or in two on a phone. A hand starts at twelve and goes clockwise: its tip is at (sine, cosine)."""
 
     def __init__(self, axes: Axes):
-        axes.set(xlim=(0, WIDE), ylim=(0, HIGH), xticks=[], yticks=[])
+        narrow = is_narrow(axes.figure)
+        size = (SLIM, TALL) if narrow else (WIDE, HIGH)
+        axes.set(xlim=(0, size[0]), ylim=(0, size[1]), xticks=[], yticks=[])
         style_axes(axes, edges=())
-        self.centres = np.array([(LEFT + STEP * i, CENTRE) for i in range(WIDTH // 2)])
+        clocks = range(WIDTH // 2)
+        if narrow:  # where each column of a clock and its words stands
+            feet = np.array([(0.62 + 1.12 * (i % 4), HIGH * (1 - i // 4)) for i in clocks])
+        else:
+            feet = np.array([(LEFT + STEP * i, 0) for i in clocks])
+        self.centres = feet + (0, CENTRE)
         around = np.linspace(0, 2 * np.pi, 61)
         rim = np.stack([np.sin(around), np.cos(around)], -1)
         circles = [c + RADIUS * rim for c in self.centres]
@@ -121,22 +134,32 @@ class Face:
         self.hands = [self.hand(axes, *style) for style in HANDS]
         axes.plot(*self.centres.T, "o", color=INK, markersize=3.5, zorder=5)
         moving = {"va": "center_baseline", "zorder": 3, "clip_on": True, "animated": True, "color": INK}
-        self.turns = [axes.text(x, TURNS, "", size=10, ha="center", **moving) for x, _ in self.centres]
-        self.names = [axes.text(MARGIN, row, "", size=10, ha="right", **moving) for row in ROWS]
+        self.turns = [axes.text(x, y + TURNS, "", size=10, ha="center", **moving) for x, y in feet]
+        # The names stand before their rows, on a phone side by side at the top.
+        swatches = [(0.2, TALL - 0.17), (2.3, TALL - 0.17)] if narrow else [(0.08, row) for row in ROWS]
+        if narrow:
+            self.names = [axes.text(x + 0.26, y, "", size=10, ha="left", **moving) for x, y in swatches]
+        else:
+            self.names = [axes.text(MARGIN, row, "", size=10, ha="right", **moving) for row in ROWS]
         self.cells, self.numbers = [], []
-        edges = [x + side for x in self.centres[:, 0] for side in (-CELL[0], 0)]
-        for row, (colour, wide) in zip(ROWS, HANDS, strict=True):
-            axes.plot([0.08, 0.24], [row, row], color=colour, linewidth=wide, solid_capstyle="round")
-            fields = [Rectangle((x, row - CELL[1] / 2), *CELL) for x in edges]
+        edges = [foot + (side, 0) for foot in feet for side in (-CELL[0], 0)]
+        for row, (colour, wide), (left, high) in zip(ROWS, HANDS, swatches, strict=True):
+            axes.plot([left, left + 0.16], [high, high], color=colour, linewidth=wide, solid_capstyle="round")
+            fields = [Rectangle((x, y + row - CELL[1] / 2), *CELL) for x, y in edges]
             cells = PatchCollection(fields, cmap=WAVE, clim=(-1, 1), edgecolor="white", linewidth=1, animated=True)
             self.cells.append(axes.add_collection(cells, autolim=False))
-            self.numbers.append([axes.text(x + CELL[0] / 2, row, "", size=9, ha="center", **moving) for x in edges])
+            self.numbers.append(
+                [axes.text(x + CELL[0] / 2, y + row, "", size=9, ha="center", **moving) for x, y in edges]
+            )
         still = {"va": "center_baseline", "color": INK, "size": 10}
-        axes.text(MARGIN, TURNS, str(TURN), ha="right", **still)
-        for i, (x, _) in enumerate(self.centres):
-            axes.text(x, HIGH - 0.14, PAIR.format(i=i), ha="center", **still)
-        for x, word in zip(edges, ("sin", "cos") * len(self.centres), strict=True):
-            axes.text(x + CELL[0] / 2, WORDS, word, ha="center", va="center_baseline", size=9, color=QUIET)
+        if narrow:
+            axes.text(0.2, TALL - 0.43, str(UNDER), ha="left", **still)
+        else:
+            axes.text(MARGIN, TURNS, str(TURN), ha="right", **still)
+        for i, (x, y) in enumerate(feet):
+            axes.text(x, y + HIGH - 0.14, PAIR.format(i=i), ha="center", **still)
+        for (x, y), word in zip(edges, ("sin", "cos") * len(feet), strict=True):
+            axes.text(x + CELL[0] / 2, y + WORDS, word, ha="center", va="center_baseline", size=9, color=QUIET)
 
     @staticmethod
     def hand(axes: Axes, colour: str, wide: float) -> LineCollection:
@@ -172,4 +195,4 @@ def panel(**own: Control) -> Panel:
         "shift": Slider(0, FARTHEST, 1, value=10, label=Text(en="shift", zh="平移")),
         "base": Slider(1.0, 100000.0, 10**0.5, value=10000.0, label=Text(en="base", zh="底数"), log=True),
     }
-    return Panel(clocks, size=(WIDE, 4.8), **controls | own)
+    return Panel(clocks, size=(WIDE, 4.8), narrow=(SLIM, 7.4), **controls | own)
