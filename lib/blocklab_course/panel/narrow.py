@@ -1,5 +1,6 @@
 """The two arrangements of a picture: one for wide pages, one for phones."""
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -18,3 +19,10 @@ def is_narrow(figure: Figure) -> bool:
 def add_axes(figure: Figure, wide: Place, narrow: Place) -> Axes:
     """Add axes at (left, bottom, width, height), as fractions of the figure."""
     return figure.add_axes(narrow if is_narrow(figure) else wide)
+
+
+def subplots(figure: Figure, count: int, wide: dict, narrow: dict, **options) -> np.ndarray:
+    """Add axes in a row, or in a column on a phone; `wide` and `narrow` are their `gridspec_kw`."""
+    if is_narrow(figure):
+        return figure.subplots(count, 1, gridspec_kw=narrow, **options)
+    return figure.subplots(1, count, gridspec_kw=wide, **options)

@@ -14,6 +14,7 @@ from blocklab_course.panel import Panel, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import subplots
 from blocklab_course.panel.palette import INK, MOVED, OTHER, QUIET
 
 FAR, POINTS = 5.0, 1001
@@ -40,8 +41,9 @@ def activation_curves(figure: Figure) -> Callable[..., str]:
 
     update(beta): the β of Swish.
     """
-    grid = {"left": 0.05, "right": 0.985, "bottom": 0.13, "top": 0.91, "wspace": 0.2}
-    curves, slopes, distances = all_axes = figure.subplots(1, 3, gridspec_kw=grid)
+    wide = {"left": 0.05, "right": 0.985, "bottom": 0.13, "top": 0.91, "wspace": 0.2}
+    narrow = {"left": 0.13, "right": 0.97, "bottom": 0.06, "top": 0.96, "hspace": 0.45}
+    curves, slopes, distances = all_axes = subplots(figure, 3, wide, narrow)
     for axes, title in zip(all_axes, TITLES, strict=True):
         axes.set_title(str(title), size=12, color=INK)
         axes.set(xlim=(-FAR, FAR), xlabel=str(GATE), xticks=[-4, -2, 0, 2, 4])
@@ -110,4 +112,4 @@ def shown(difference: np.ndarray) -> np.ndarray:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     beta = Slider(0.0, 10.0, 0.1, value=1.0, label=Text(en="β", zh="β"))
-    return Panel(activation_curves, size=(10, 3.8), **{"beta": beta} | own)
+    return Panel(activation_curves, size=(10, 3.8), narrow=(4.6, 7.6), **{"beta": beta} | own)

@@ -18,6 +18,7 @@ from blocklab_course.i18n import Text
 from blocklab_course.panel import Choice, Panel, Prediction, Slider, Toggle
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import is_narrow
 from blocklab_course.panel.palette import INK, MOVED, OTHER, PAPER, POKED, QUIET
 
 SIDE, POINTS = 1.5, 61  # half the side of the square, and points along it
@@ -83,13 +84,17 @@ def contours(figure: Figure) -> Callable[..., str]:
     update(activation, gate, gate_angle, value_angle): the name of f, whether the unit is multiplied by v, and the
     directions of u and v in degrees.
     """
-    left, middle, right = (Plane(figure.add_axes((x, 0.115, 0.285, 0.8))) for x in (0.05, 0.379, 0.708))
+    narrow = is_narrow(figure)
+    below = (0.12, 0.66, 0.385, 0.277), (0.6, 0.66, 0.385, 0.277), (0.2, 0.07, 0.62, 0.445)
+    beside = [(x, 0.115, 0.285, 0.8) for x in (0.05, 0.379, 0.708)]
+    left, middle, right = (Plane(figure.add_axes(place)) for place in (below if narrow else beside))
     for plane, control in ((left, "gate_angle"), (middle, "value_angle")):
         draggable(plane.shafts, control, tip)
     left.axes.set(yticks=[-1, 0, 1])
     left.axes.set_ylabel("x₂", labelpad=1)
-    for x, sign in ((0.357, "×"), (0.686, "=")):
-        figure.text(x, 0.515, sign, size=20, color=INK, ha="center", va="center")
+    signs = [(0.553, 0.8), (0.1, 0.29)] if narrow else [(0.357, 0.515), (0.686, 0.515)]
+    for place, sign in zip(signs, "×=", strict=True):
+        figure.text(*place, sign, size=20, color=INK, ha="center", va="center")
 
     def update(activation: str, gate: bool, gate_angle: float, value_angle: float) -> str:
         points = square().requires_grad_()
@@ -179,7 +184,15 @@ class Plane:
         for name in self.names:
             name.set_path_effects(halo)
         self.title = axes.text(
-            0.5, 1.05, "", transform=axes.transAxes, size=12, color=INK, ha="center", va="bottom", animated=True
+            0.5,
+            1.05,
+            "",
+            transform=axes.transAxes,
+            size=11 if is_narrow(axes.figure) else 12,
+            color=INK,
+            ha="center",
+            va="bottom",
+            animated=True,
         )
 
     def show(self, values: Tensor, title: str, through_zero: list[Tensor], arrows: list[tuple[str, Tensor]]) -> None:
@@ -222,4 +235,4 @@ def panel(**own: Control) -> Panel:
         "gate_angle": Slider(-180, 180, 15, value=0, label=Text(en="angle of u", zh="u 的角度")),
         "value_angle": Slider(-180, 180, 15, value=90, label=Text(en="angle of v", zh="v 的角度")),
     }
-    return Panel(contours, size=(10, 4.2), **controls | own)
+    return Panel(contours, size=(10, 4.2), narrow=(4.6, 6.4), **controls | own)

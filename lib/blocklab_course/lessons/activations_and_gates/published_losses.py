@@ -12,6 +12,7 @@ from blocklab_course.panel import Choice, Panel
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import pickable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, MOVED, OTHER, POKED
 
 LOSSES = {
@@ -53,13 +54,15 @@ def published_losses(figure: Figure) -> Callable[..., str]:
 
     update(one, other): the two networks that are compared, by name.
     """
-    left, right = figure.add_axes((0.08, 0.15, 0.5, 0.72)), figure.add_axes((0.6, 0.15, 0.38, 0.72))
+    left = add_axes(figure, wide=(0.08, 0.15, 0.5, 0.72), narrow=(0.18, 0.57, 0.79, 0.38))
+    right = add_axes(figure, wide=(0.6, 0.15, 0.38, 0.72), narrow=(0.18, 0.06, 0.79, 0.38))
     rows = {name: -row for row, name in enumerate(LOSSES)}
     for axes, span, title in ((left, SPANS[0], SHORT), (right, SPANS[1], LONG)):
         axes.set(xlim=span, ylim=(-len(rows) + 0.4, 0.6), yticks=[])
-        axes.set_title(str(title), size=12, color=INK)
+        axes.set_title(str(title), size=10 if is_narrow(figure) else 12, color=INK)
         style_axes(axes, grid="x")
-    left.set_yticks(list(rows.values()), [str(NAMES[name]) for name in rows])
+    for axes in (left, right) if is_narrow(figure) else (left,):
+        axes.set_yticks(list(rows.values()), [str(NAMES[name]) for name in rows])
     bands = [
         axes.plot([], [], color=POKED, alpha=0.25, linewidth=16, solid_capstyle="butt", animated=True)[0]
         for axes in (left, right)
@@ -92,4 +95,4 @@ def panel(**own: Control) -> Panel:
         "one": Choice(options, "ReLU", label=Text(en="from", zh="从")),
         "other": Choice(options, "ReGLU", label=Text(en="to", zh="换成")),
     }
-    return Panel(published_losses, size=(10, 3.8), **controls | own)
+    return Panel(published_losses, size=(10, 3.8), narrow=(4.6, 5.6), **controls | own)

@@ -1,6 +1,7 @@
 """Who looks at whom in a trained model: the attention of one head, as a map and for one word."""
 
 from collections.abc import Callable
+from textwrap import fill
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,6 +15,7 @@ from blocklab_course.panel import Panel, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable, pickable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, MOVED, POKED
 from blocklab_course.pretrained import Trace
 
@@ -43,22 +45,31 @@ def attention_map(pieces: tuple[str, ...], attention: Tensor) -> Callable[[Figur
 
     def picture(figure: Figure) -> Callable[..., str]:
         places = np.arange(len(pieces))
-        grid = figure.add_axes((0.1, 0.02, 0.42, 0.78))
+        narrow = is_narrow(figure)
+        grid = add_axes(figure, wide=(0.1, 0.02, 0.42, 0.78), narrow=(0.2, 0.49, 0.7, 0.36))
         cells = grid.imshow(weights[0, 0], cmap=TINT, vmin=0, vmax=1, aspect="auto", animated=True, zorder=1)
         (largest,) = grid.plot(places, places, "o", color=INK, ms=5, animated=True, zorder=2)
         frame = Rectangle((-0.5, 0), len(pieces), 1, fill=False, edgecolor=POKED, linewidth=2, animated=True)
         frame.set(zorder=3, clip_on=False)
         grid.add_patch(frame)
         draggable(frame, "row", lambda row: (-0.5, row))
-        grid.set_title(str(MAP), size=11, color=INK)
+        grid.set_title(fill(str(MAP), 48) if narrow else str(MAP), size=11, color=INK)
         grid.set_xticks(places, pieces, rotation=60, ha="left", rotation_mode="anchor")
         grid.set_yticks(places, pieces)
         grid.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=2, labelsize=10)
         for row, word in enumerate(grid.get_yticklabels()):
             word.set_animated(True)
             pickable(word, "row", [row])
-        bars = bar_axes(figure.add_axes((0.65, 0.14, 0.33, 0.66)), pieces)
-        title = figure.text(0.815, 0.86, "", size=11, color=INK, ha="center", va="center", animated=True)
+        bars = bar_axes(add_axes(figure, wide=(0.65, 0.14, 0.33, 0.66), narrow=(0.2, 0.07, 0.75, 0.35)), pieces)
+        title = figure.text(
+            *((0.5, 0.445) if narrow else (0.815, 0.86)),
+            "",
+            size=11,
+            color=INK,
+            ha="center",
+            va="center",
+            animated=True,
+        )
 
         def update(layer: int, head: int, row: int) -> str:
             shown = weights[layer, head]
@@ -100,4 +111,4 @@ def panel(reading: Trace, **own: Control) -> Panel:
         "head": Slider(0, heads - 1, 1, value=min(HEAD, heads - 1), label=Text(en="head", zh="头")),
         "row": Slider(0, length - 1, 1, value=min(IT, length - 1), label=Text(en="row", zh="行")),
     }
-    return Panel(attention_map(reading.pieces, reading.attention), size=(10, 4.6), **controls | own)
+    return Panel(attention_map(reading.pieces, reading.attention), size=(10, 4.6), narrow=(4.6, 7.6), **controls | own)

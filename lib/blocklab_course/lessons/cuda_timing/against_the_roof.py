@@ -16,6 +16,7 @@ from blocklab_course.lessons.cuda_timing.guess_then_bytes import DIRECTIONS, nam
 from blocklab_course.panel import Choice, Panel, Prediction
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, OTHER, POKED, QUIET
 
@@ -88,7 +89,7 @@ def against_the_roof(measured: Measured, yours: Measured | None = None) -> Calla
         """update(op, direction, dtype, width): values of the panel's choices."""
         keys = {*measured.bytes, *(yours.bytes if yours else ())}
         arms = [arm for arm in ARMS if any(key.implementation == arm for key in keys)]
-        axes = figure.add_axes((0.155, 0.15, 0.83, 0.73))
+        axes = add_axes(figure, wide=(0.155, 0.15, 0.83, 0.73), narrow=(0.32, 0.3, 0.65, 0.62))
         prepare(axes, arms, yours)
         places = range(len(arms))
         foretold = axes.barh(places, 0, 0.5, left=1, animated=True, **FRAME)
@@ -157,7 +158,9 @@ def prepare(axes: Axes, arms: list[str], yours: Measured | None) -> None:
     if yours is not None:
         [mark] = axes.plot([], [], "o", color=POKED, markersize=8, label=str(YOURS))
         handles.append(mark)
-    axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1, 0.99), ncols=4, frameon=False, labelcolor=INK)
+    above = {"loc": "lower right", "bbox_to_anchor": (1, 0.99), "ncols": 4}
+    below = {"loc": "upper right", "bbox_to_anchor": (1, -0.17)}
+    axes.legend(handles=handles, **(below if is_narrow(axes.figure) else above), frameon=False, labelcolor=INK)
 
 
 def panel(measured: Measured, yours: Measured | None = None, **own: Control) -> Panel:
@@ -169,4 +172,4 @@ def panel(measured: Measured, yours: Measured | None = None, **own: Control) -> 
         "dtype": Choice(dtypes(measured), "float32", label=Text(en="numbers", zh="数据类型")),
         "width": Choice(widths(measured), WIDTH, label=Text(en="width", zh="宽度")),
     }
-    return Panel(against_the_roof(measured, yours), size=(10, 3.6), **controls | own)
+    return Panel(against_the_roof(measured, yours), size=(10, 3.6), narrow=(4.6, 4.6), **controls | own)

@@ -15,6 +15,7 @@ from blocklab_course.panel import Choice, Panel, Prediction, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import is_narrow
 from blocklab_course.panel.palette import INK, MOVED, OTHER, POKED, QUIET
 
 NARROWEST, WIDEST = 10848, 11008
@@ -109,7 +110,8 @@ def aligned_widths(recording: Recording) -> Callable:
         d = first.flops // (2 * first.rows * first.width)
         about = {"device": recording.provenance["device"], "dtype": first.dtype, "rows": first.rows, "d": d}
         where = {"H100": ON_H100, "recording": RECORDED.format(**about)}
-        bits, speed = (figure.add_axes((0.12, bottom, 0.865, 0.35)) for bottom in (0.61, 0.16))
+        left, wide = (0.2, 0.77) if is_narrow(figure) else (0.12, 0.865)
+        bits, speed = (figure.add_axes((left, bottom, wide, 0.35)) for bottom in (0.61, 0.16))
         for axes, label in ((bits, BITS), (speed, SPEED)):
             dress(axes, label)
         bits.set(yscale="log", ylim=(8, 180))
@@ -155,7 +157,7 @@ def dress(axes: Axes, label: Text) -> None:
     axes.set(xlim=(NARROWEST - 4, WIDEST + 4), xticks=TICKS, ylabel=str(label))
     style_axes(axes, grid="y")
     axes.yaxis.label.set(color=INK, size=10)
-    axes.yaxis.set_label_coords(-0.083, 0.5)
+    axes.yaxis.set_label_coords(-0.17 if is_narrow(axes.figure) else -0.083, 0.5)
 
 
 def panel(recording: Recording, **own: Control) -> Panel:
@@ -167,4 +169,4 @@ def panel(recording: Recording, **own: Control) -> Panel:
         "hidden": Slider(NARROWEST, WIDEST, 1, value=10922, label=HIDDEN),
         "dtype": Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
     }
-    return Panel(aligned_widths(recording), size=(10, 3.6), **controls | own)
+    return Panel(aligned_widths(recording), size=(10, 3.6), narrow=(4.6, 4.4), **controls | own)

@@ -13,6 +13,7 @@ from blocklab_course.lessons.cuda_timing.guess_then_bytes import DTYPES
 from blocklab_course.panel import Choice, Panel, Prediction, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, OTHER, POKED, QUIET
 
@@ -88,7 +89,7 @@ def attention_by_bytes(figure: Figure) -> Callable[..., str]:
 
     update(length, head_dim, heads, dtype): the sizes, and a name of DTYPES.
     """
-    axes = figure.add_axes((0.115, 0.16, 0.87, 0.68))
+    axes = add_axes(figure, wide=(0.115, 0.16, 0.87, 0.68), narrow=(0.17, 0.13, 0.8, 0.6))
     axes.set(ylim=(-0.6, 2.2))
     axes.set_yticks([y for y, _ in ROWS.values()], [str(name) for _, name in ROWS.values()])
     axes.tick_params(axis="y", length=0)
@@ -102,8 +103,9 @@ def attention_by_bytes(figure: Figure) -> Callable[..., str]:
         (OTHERS, {"facecolor": OTHER}),
     )
     handles = [line, *(Patch(label=str(label), **look) for label, look in looks)]
+    columns = 2 if is_narrow(figure) else 5
     axes.legend(
-        handles=handles, loc="lower right", bbox_to_anchor=(1.005, 0.99), ncols=5, frameon=False, labelcolor=INK
+        handles=handles, loc="lower right", bbox_to_anchor=(1.005, 0.99), ncols=columns, frameon=False, labelcolor=INK
     )
     bars = {way: Bar(axes, way, y) for way, (y, _) in ROWS.items()}
 
@@ -184,4 +186,4 @@ def panel(**own: Control) -> Panel:
         "heads": Slider(8, 64, 2, value=32, label=Text(en="heads", zh="头数"), log=True),
         "dtype": Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
     }
-    return Panel(attention_by_bytes, size=(10, 3.2), **controls | own)
+    return Panel(attention_by_bytes, size=(10, 3.2), narrow=(4.6, 3.8), **controls | own)

@@ -14,6 +14,7 @@ from blocklab_course.i18n import Text
 from blocklab_course.panel import Choice, Panel, Prediction
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
+from blocklab_course.panel.narrow import add_axes
 from blocklab_course.panel.palette import INK, MOVED, OTHER, QUIET
 
 LONGEST = {"forward": 12, "backward": 40}  # numbers that there is room for, each read or written once
@@ -63,7 +64,7 @@ def guess_then_bytes(figure: Figure) -> Callable[..., str]:
 
     update(way, direction, dtype): values of WAYS, DIRECTIONS and DTYPES.
     """
-    axes = figure.add_axes((0.09, 0.15, 0.895, 0.75))
+    axes = add_axes(figure, wide=(0.09, 0.15, 0.895, 0.75), narrow=(0.21, 0.15, 0.75, 0.72))
     axes.set(ylim=(-0.55, 2.15), xlabel=str(BYTES))
     axes.set_yticks([y for *_, y, _ in NORMS], [name for name, *_ in NORMS])
     axes.tick_params(axis="y", length=0)
@@ -143,4 +144,4 @@ def panel(**own: Control) -> Panel:
         "direction": Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
         "dtype": Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
     }
-    return Panel(guess_then_bytes, size=(10, 3.0), **controls | own)
+    return Panel(guess_then_bytes, size=(10, 3.0), narrow=(4.6, 3.4), **controls | own)

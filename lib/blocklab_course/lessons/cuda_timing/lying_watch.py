@@ -13,6 +13,7 @@ from blocklab_course.panel import Choice, Panel, Prediction, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, OTHER, POKED, QUIET, STILL
 
@@ -141,12 +142,19 @@ def lying_watch(figure: Figure) -> Callable[..., str]:
 
     update(watch, megabytes): one of WATCHES' values, and how much every call moves.
     """
-    calls = figure.add_axes((0.055, 0.14, 0.5, 0.72))
+    calls = add_axes(figure, wide=(0.055, 0.14, 0.5, 0.72), narrow=(0.1, 0.53, 0.87, 0.34))
     delays, starts, works, lines = call_axes(calls)
     reasons = {row: reason_text(calls, row, words) for row, (_, words) in REASONS.items()}
     reading = calls.axvline(0, color=POKED, linewidth=2, linestyle="--", animated=True, label=str(SAYS))
-    calls.legend(loc="lower center", bbox_to_anchor=(0.48, 1.0), ncols=3, frameon=False, fontsize=9, labelcolor=INK)
-    speeds = figure.add_axes((0.64, 0.14, 0.345, 0.79))
+    calls.legend(
+        loc="lower center",
+        bbox_to_anchor=(0.48, 1.0),
+        ncols=2 if is_narrow(figure) else 3,
+        frameon=False,
+        fontsize=9,
+        labelcolor=INK,
+    )
+    speeds = add_axes(figure, wide=(0.64, 0.14, 0.345, 0.79), narrow=(0.16, 0.07, 0.81, 0.36))
     curve, dot = speed_axes(speeds)
 
     def update(watch: str, megabytes: float) -> str:
@@ -236,4 +244,4 @@ def panel(**own: Control) -> Panel:
         "watch": Choice(WATCHES, "honest", label=Text(en="watch", zh="计时方式")),
         "megabytes": Slider(SIZES[0], SIZES[-1], 2, value=CACHE, label="MB", log=True),
     }
-    return Panel(lying_watch, size=(10, 4.2), **controls | own)
+    return Panel(lying_watch, size=(10, 4.2), narrow=(4.6, 7), **controls | own)

@@ -14,6 +14,7 @@ from blocklab_course.panel import Choice, Panel, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, MOVED, POKED, QUIET, TRUE
 
 STEPS = 300
@@ -22,7 +23,7 @@ GRASP = 110  # where the running mean can be taken hold of
 LOW, HIGH = 2.0, 8.0
 DEVIATION = 2.0  # of a value; a mini-batch's mean has 1/sqrt(batch size) of it
 LARGEST = 128
-SIZE = (10, 3.8)
+SIZES = {"size": (10, 3.8), "narrow": (4.6, 4.2)}
 
 DRIFTS = {
     Text(en="jump", zh="突变"): "jump",
@@ -51,7 +52,7 @@ def drifting_mean(figure: Figure, beside: float | None = None) -> Callable[..., 
 
     update(momentum, batch_size, drift): PyTorch's momentum, the size of a mini-batch, "jump", "slope" or "none".
     """
-    axes = figure.add_axes((0.06, 0.15, 0.925, 0.76))
+    axes = add_axes(figure, wide=(0.06, 0.15, 0.925, 0.76), narrow=(0.09, 0.13, 0.88, 0.72))
     axes.set(xlim=(0, STEPS), ylim=(-1.5, 12.5), xlabel=str(STEP))
     style_axes(axes, grid="both")
     time = np.arange(1, STEPS + 1)
@@ -65,7 +66,8 @@ def drifting_mean(figure: Figure, beside: float | None = None) -> Callable[..., 
     name = axes.text(STEPS - 3, (LOW + HIGH) / 2 + 0.2, str(HALF), size=9, color=QUIET, ha="right", animated=True)
     if beside is not None:
         (other,) = axes.plot(time, time, color=POKED, linewidth=1.6, label=BESIDE.format(beside), animated=True)
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.995), ncols=4, frameon=False, labelcolor=INK)
+    columns = 2 if is_narrow(figure) else 4
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.995), ncols=columns, frameon=False, labelcolor=INK)
 
     def update(momentum: float, batch_size: int, drift: str) -> str:
         truth = {
@@ -113,10 +115,10 @@ def panel(**own: Control) -> Panel:
         "momentum": Slider(0.001, 1.0, 10**0.1, value=0.1, label=label, log=True),
         "batch_size": Slider(2, LARGEST, 2, value=8, label=Text(en="batch size", zh="批量大小")),
     }
-    return Panel(drifting_mean, size=SIZE, **controls | own)
+    return Panel(drifting_mean, **SIZES, **controls | own)
 
 
 def still(momentum: float, beside: float) -> Panel:
     """The jump, followed with two momenta; nothing in it can be moved."""
     values = panel().values | {"momentum": momentum}
-    return Panel(lambda figure: partial(drifting_mean(figure, beside), **values), size=SIZE)
+    return Panel(lambda figure: partial(drifting_mean(figure, beside), **values), **SIZES)

@@ -13,6 +13,7 @@ from blocklab_course.panel import Panel, Prediction, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import is_narrow
 from blocklab_course.panel.palette import INK, MOVED, OTHER, QUIET
 
 MEAN, DEVIATION = 10.0, 2.0
@@ -67,12 +68,13 @@ def two_readings(figure: Figure) -> Callable[..., str]:
 
     update(momentum, steps): the number as typed, and how many batches have been trained on.
     """
-    grid = figure.subplots(
-        2,
-        2,
-        sharex="col",
-        gridspec_kw={"left": 0.08, "right": 0.985, "bottom": 0.13, "top": 0.92, "wspace": 0.12, "hspace": 0.3},
-    )
+    narrow = is_narrow(figure)
+    if narrow:  # both readings of the weights, then both of the outputs
+        place = {"left": 0.15, "right": 0.97, "bottom": 0.07, "top": 0.95, "hspace": 0.5}
+        grid = figure.subplots(4, 1, gridspec_kw=place).reshape(2, 2).T
+    else:
+        place = {"left": 0.08, "right": 0.985, "bottom": 0.13, "top": 0.92, "wspace": 0.12, "hspace": 0.3}
+        grid = figure.subplots(2, 2, sharex="col", gridspec_kw=place)
     batches = channel(BATCHES * SIZE, seed=1).view(BATCHES, SIZE)
     means, variances = batches.mean(1), batches.var(1)
     fresh = MEAN + DEVIATION * torch.special.ndtri((torch.arange(FRESH, dtype=torch.float64) + 0.5) / FRESH)
@@ -83,7 +85,15 @@ def two_readings(figure: Figure) -> Callable[..., str]:
         draggable(bars[0], "momentum", lambda momentum, read=read: (0, read(momentum)))  # the newest weighs so much
     grid[1, 0].set_xlabel(str(AGE))
     grid[1, 1].set_xlabel(str(OUTPUT))
-    figure.text(0.012, 0.53, str(WEIGHT), rotation=90, va="center", ha="center", size=10, color=INK)
+    figure.text(
+        *((0.025, 0.75) if narrow else (0.012, 0.53)),
+        str(WEIGHT),
+        rotation=90,
+        va="center",
+        ha="center",
+        size=10,
+        color=INK,
+    )
 
     def update(momentum: float, steps: int) -> str:
         centres = []
@@ -142,4 +152,4 @@ def panel(**own: Control) -> Panel:
         "momentum": Slider(0.01, 0.99, 0.01, value=0.5, label=Text(en="momentum", zh="动量")),
         "steps": Slider(1, BATCHES, 1, value=20, label=Text(en="steps", zh="步数")),
     }
-    return Panel(two_readings, size=(10, 4.6), **controls | own)
+    return Panel(two_readings, size=(10, 4.6), narrow=(4.6, 7.4), **controls | own)

@@ -13,6 +13,7 @@ from blocklab_course.panel import Choice, Panel, Prediction, Slider, Toggle
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import pickable
+from blocklab_course.panel.narrow import add_axes
 from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, OTHER, PAPER, POKED, QUIET, STILL, letters_on
 
@@ -77,8 +78,8 @@ def cache_size(figure: Figure) -> Callable[..., str]:
     update(model, sharing, length, window): the row; a key of NAMES; tokens; whether windows drop what is older.
     """
     models = cached_models()
-    heads = Heads(figure.add_axes((0.01, 0.1, 0.3, 0.75)))
-    axes = figure.add_axes((0.45, 0.13, 0.54, 0.74))
+    heads = Heads(add_axes(figure, wide=(0.01, 0.1, 0.3, 0.75), narrow=(0.05, 0.7, 0.9, 0.28)))
+    axes = add_axes(figure, wide=(0.45, 0.13, 0.54, 0.74), narrow=(0.35, 0.06, 0.61, 0.58))
     axes.set(xlim=(LEAST, MOST), ylim=(len(models) - 0.4, -0.6), xscale="log")
     axes.set_xticks([MIB, 32 * MIB, GIB, 32 * GIB, 1024 * GIB], ["1 MiB", "32 MiB", "1 GiB", "32 GiB", "1 TiB"])
     axes.set_xticks([], minor=True)
@@ -178,4 +179,4 @@ def panel(**own: Control) -> Panel:
         "length": Slider(SHORTEST, LONGEST, 2, value=LENGTH, label=Text(en="tokens", zh="词元数"), log=True),
         "window": Toggle(False, label=Text(en="sliding window", zh="滑动窗口")),
     }
-    return Panel(cache_size, size=(10, 4.6), **controls | own)
+    return Panel(cache_size, size=(10, 4.6), narrow=(4.6, 7), **controls | own)

@@ -14,6 +14,7 @@ from blocklab_course.panel import Panel, Slider, Toggle
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, MOVED, OTHER, PAPER, POKED, QUIET, STILL, letters_on
 
 LONGEST_PROMPT, LAST_STEP = 6, 6
@@ -56,8 +57,8 @@ def one_step(figure: Figure) -> Callable[..., str]:
 
     update(prompt, step, cache): tokens of the prompt; how many tokens were written since; whether a cache is used.
     """
-    grid = Grid(figure.add_axes((0.06, 0.2, 0.4, 0.7)))
-    sums = Sums(figure.add_axes((0.62, 0.3, 0.36, 0.52)))
+    grid = Grid(add_axes(figure, wide=(0.06, 0.2, 0.4, 0.7), narrow=(0.13, 0.5, 0.64, 0.45)))
+    sums = Sums(add_axes(figure, wide=(0.62, 0.3, 0.36, 0.52), narrow=(0.36, 0.08, 0.61, 0.23)))
 
     def update(prompt: int, step: int, cache: bool) -> str:
         grid.show(prompt, step, cache)
@@ -100,7 +101,13 @@ class Grid:
         self.words = []
         for i, box in enumerate(self.boxes):
             axes.add_patch(box)
-            place = {"size": 8, "ha": "center", "va": "center", "zorder": 4, "animated": True}
+            place = {
+                "size": 9 if is_narrow(axes.figure) else 8,
+                "ha": "center",
+                "va": "center",
+                "zorder": 4,
+                "animated": True,
+            }
             self.words.append(axes.text(i, self.BOXES + 0.05, "k v", **place))
         axes.text(LENGTH - 0.3, self.BOXES + 0.05, str(KEYS), size=9, color=INK, va="center")
         self.row = Rectangle((-0.5, 0), LENGTH, 1, fill=False, edgecolor=POKED, linewidth=2.2, animated=True)
@@ -109,7 +116,9 @@ class Grid:
         draggable(self.row, "step", lambda step: (-0.5, self.prompt + step - 1))
         keys = [Rectangle((0, 0), 1, 1, fc=colour, ec=INK, lw=0.5) for colour in (MOVED, STILL, OTHER)]
         names = [str(COMPUTED), str(BEFORE), str(READ)]
-        axes.figure.legend(keys, names, loc="lower left", ncols=3, frameon=False, labelcolor=INK, fontsize=10)
+        below = {"loc": "upper left", "bbox_to_anchor": (0.1, 0.49)}
+        where = below if is_narrow(axes.figure) else {"loc": "lower left", "ncols": 3}
+        axes.figure.legend(keys, names, **where, frameon=False, labelcolor=INK, fontsize=10)
 
     def show(self, prompt: int, step: int, cache: bool) -> None:
         self.prompt, length = prompt, prompt + step
@@ -162,4 +171,4 @@ def panel(**own: Control) -> Panel:
         "step": Slider(0, LAST_STEP, 1, value=1, label=Text(en="step", zh="步骤")),
         "cache": Toggle(True, label=Text(en="cache", zh="缓存")),
     }
-    return Panel(one_step, size=(10, 4.4), **controls | own)
+    return Panel(one_step, size=(10, 4.4), narrow=(4.6, 6.8), **controls | own)

@@ -15,6 +15,7 @@ from blocklab_course.panel import Choice, Panel, Prediction, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, POKED, QUIET, TRUE
 
@@ -121,7 +122,7 @@ def blind_comparison(figure: Figure) -> Callable[..., str]:
     update(sigma, dtype): the standard deviation, and "float64" or "float16". Left of OPENING the curves reach as far as
     sigma does: where they drop is seen by whoever goes there.
     """
-    axes = figure.add_axes((0.075, 0.15, 0.66, 0.78))
+    axes = add_axes(figure, wide=(0.075, 0.15, 0.66, 0.78), narrow=(0.16, 0.32, 0.8, 0.65))
     axes.set(xscale="log", yscale="log", xlim=(SMALLEST, LARGEST), ylim=(FLOOR, CEILING))
     axes.set(xlabel=str(SIZE), ylabel=str(ERROR))
     axes.set_yticks([1e-9, 1e-6, 1e-3, 1])
@@ -152,7 +153,9 @@ def blind_comparison(figure: Figure) -> Callable[..., str]:
         for (of, formula), curve in curves.items():
             curve.set_data((SIZES.numpy(), points[of, formula]) if of == kind else ([], []))
         handles = [curve for (of, _), curve in curves.items() if of == kind]
-        axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False, labelcolor=INK)
+        beside = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17)}
+        axes.legend(handles=handles, **(below if is_narrow(figure) else beside), frameon=False, labelcolor=INK)
 
     def update(sigma: float, dtype: str) -> str:
         if shown != [dtype]:
@@ -180,4 +183,4 @@ def panel(**own: Control) -> Panel:
         "sigma": Slider(SMALLEST, LARGEST, 10**0.1, value=BEGIN, label=Text(en="σ", zh="σ"), log=True),
         "dtype": Choice({name: name for name in DTYPES}, "float64", label=Text(en="dtype", zh="数据类型")),
     }
-    return Panel(blind_comparison, size=(10, 4.4), **controls | own)
+    return Panel(blind_comparison, size=(10, 4.4), narrow=(4.6, 5.4), **controls | own)

@@ -11,6 +11,7 @@ from blocklab_course.panel import Panel, Prediction, Slider, Toggle
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import subplots
 from blocklab_course.panel.palette import INK, MOVED, QUIET
 
 BINS = np.linspace(-0.0625, 1.6125, 68)  # 0 and 1 are in the middle of a bar
@@ -59,8 +60,11 @@ def trained_scales(gammas: list[Tensor]) -> Callable[[Figure], Callable[..., str
     values = [gamma.numpy() for gamma in gammas]
 
     def picture(figure: Figure) -> Callable[..., str]:
-        overview, histogram = figure.subplots(
-            1, 2, gridspec_kw={"left": 0.07, "right": 0.985, "bottom": 0.16, "top": 0.93, "wspace": 0.18}
+        overview, histogram = subplots(
+            figure,
+            2,
+            wide={"left": 0.07, "right": 0.985, "bottom": 0.16, "top": 0.93, "wspace": 0.18},
+            narrow={"left": 0.13, "right": 0.97, "bottom": 0.08, "top": 0.97, "hspace": 0.25},
         )
         places = np.arange(len(values))
         overview.set(
@@ -119,4 +123,4 @@ def panel(gammas: list[Tensor], **own: Control) -> Panel:
         "trained": Toggle(False, label=Text(en="trained", zh="训练之后")),
         "place": Slider(0, len(gammas) - 1, 1, value=0, label=Text(en="norm, from 0", zh="编号，从 0 起")),
     }
-    return Panel(trained_scales(gammas), size=(10, 3.8), **controls | own)
+    return Panel(trained_scales(gammas), size=(10, 3.8), narrow=(4.6, 6.2), **controls | own)

@@ -13,6 +13,7 @@ from blocklab_course.lessons.norm_axes.blocks import Blocks
 from blocklab_course.panel import Choice, Panel, Toggle
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import pickable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import GROUPS, INK, QUIET
 
 SIZES = {"N": 2, "C": 4, "L": 3, "H": 3, "W": 3}
@@ -69,10 +70,11 @@ def axis_painter(figure: Figure) -> Callable[..., str]:
     update(layout, axis_0, axis_1, axis_2, axis_3): one of LAYOUTS, and which axes to average over; an axis that the
     layout does not have is ignored.
     """
-    axes = figure.add_axes((0.0, 0.0, 1.0, 0.88))
+    axes = add_axes(figure, wide=(0.0, 0.0, 1.0, 0.88), narrow=(0.0, 0.0, 1.0, 0.7))
     call = figure.text(0.02, 0.94, "", family="monospace", size=11, color=INK, va="center", animated=True)
     place = {"size": 10, "ha": "right", "va": "center", "animated": True}
-    legend = [figure.text(0.98, 0.94 - 0.06 * i, "", **place) for i in range(4)]
+    top = 0.88 if is_narrow(figure) else 0.94
+    legend = [figure.text(0.98, top - 0.06 * i, "", **place) for i in range(4)]
     drawn: list[tuple[str, Blocks]] = []
 
     def update(layout: str, axis_0: bool, axis_1: bool, axis_2: bool, axis_3: bool) -> str:
@@ -137,4 +139,4 @@ def panel(**own: Control) -> Panel:
         "axis_2": Toggle(True, label=Text(en="axis 2", zh="轴 2")),
         "axis_3": Toggle(True, label=Text(en="axis 3", zh="轴 3")),
     }
-    return Panel(axis_painter, size=(10, 4.6), **controls | own)
+    return Panel(axis_painter, size=(10, 4.6), narrow=(4.6, 4.6), **controls | own)

@@ -11,6 +11,7 @@ from blocklab_course.i18n import Text
 from blocklab_course.panel import Panel, Slider
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import is_narrow
 from blocklab_course.panel.palette import INK, POKED, QUIET
 
 LIMITS = (0, 1), (-1.2, 2.2), (-1.2, 2.2)  # of each row, from black to white
@@ -43,7 +44,11 @@ def dimmed_digit(images: Tensor) -> Callable[[Figure], Callable[..., str]]:
     at_full = [function(images) for function in normalized]
 
     def picture(figure: Figure) -> Callable[..., str]:
-        grid = figure.subplots(3, len(images), gridspec_kw={"left": 0.13, "right": 0.99, "bottom": 0.02, "top": 0.9})
+        narrow = is_narrow(figure)
+        place = {"left": 0.01, "right": 0.99, "bottom": 0.02, "top": 0.83, "wspace": 0.12, "hspace": 0.4}
+        if not narrow:
+            place = {"left": 0.13, "right": 0.99, "bottom": 0.02, "top": 0.9}
+        grid = figure.subplots(3, len(images), gridspec_kw=place)
         shown = []
         for row, (axes_row, limit) in enumerate(zip(grid, LIMITS, strict=True)):
             for column, axes in enumerate(axes_row):
@@ -55,9 +60,13 @@ def dimmed_digit(images: Tensor) -> Callable[[Figure], Callable[..., str]]:
                 if column == DIMMED:
                     draggable(image, "brightness", up(*images.shape[-2:]))
             scale = SCALE.format(low=limit[0], high=limit[1]).replace("-", "−")
-            axes_row[0].set_ylabel(
-                f"{ROWS[row]}\n{scale}", rotation=0, ha="right", va="center", size=11, color=INK, labelpad=8
-            )
+            if narrow:
+                above, words = 1.45 if row == 0 else 1.1, f"{ROWS[row]}: {scale}".replace("\n", ", ")
+                axes_row[0].text(0, above, words, transform=axes_row[0].transAxes, size=10, color=INK, va="bottom")
+            else:
+                axes_row[0].set_ylabel(
+                    f"{ROWS[row]}\n{scale}", rotation=0, ha="right", va="center", size=11, color=INK, labelpad=8
+                )
         for column, axes in enumerate(grid[0]):
             axes.set_title(f"n = {column}", size=10, color=POKED if column == DIMMED else INK)
 
@@ -92,4 +101,4 @@ def panel(images: Tensor, **own: Control) -> Panel:
     """The picture of these images with its controls; `own` replaces some of them."""
     label = Text(en=f"brightness of n = {DIMMED}", zh=f"n = {DIMMED} 的亮度")
     controls = {"brightness": Slider(0.05, 1, 0.05, value=1.0, label=label)}
-    return Panel(dimmed_digit(images), size=(10, 4), **controls | own)
+    return Panel(dimmed_digit(images), size=(10, 4), narrow=(4.6, 3.2), **controls | own)

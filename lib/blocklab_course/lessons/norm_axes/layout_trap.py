@@ -13,6 +13,7 @@ from blocklab_course.lessons.norm_axes.blocks import Blocks
 from blocklab_course.panel import Panel, Prediction, Slider, Toggle
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import pickable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, MOVED, POKED, QUIET, STILL
 
 SAMPLES = 2
@@ -58,10 +59,13 @@ def layout_trap(figure: Figure) -> Callable[..., str]:
 
     update(length, channels, transpose): L, C, and whether (N, L, C) is turned into (N, C, L) for the layer and back.
     """
-    axes = figure.add_axes((0.0, 0.0, 1.0, 0.86))
+    axes = add_axes(figure, wide=(0.0, 0.0, 1.0, 0.86), narrow=(0.0, 0.0, 1.0, 0.75))
     call = figure.text(0.02, 0.94, "", family="monospace", size=11, color=INK, va="center", animated=True)
-    error = figure.text(0.02, 0.82, str(NO_OUTPUT), size=13, color=POKED, va="center", animated=True)
-    figure.text(0.98, 0.94, str(READING), size=10, color=QUIET, ha="right", va="center")
+    error = figure.text(
+        0.02, 0.78 if is_narrow(figure) else 0.82, str(NO_OUTPUT), size=13, color=POKED, va="center", animated=True
+    )
+    below = {"x": 0.02, "y": 0.87, "ha": "left"} if is_narrow(figure) else {"x": 0.98, "y": 0.94, "ha": "right"}
+    figure.text(**below, s=str(READING), size=10, color=QUIET, va="center")
     drawn: list[Blocks] = []
 
     def update(length: int, channels: int, transpose: bool) -> str:
@@ -127,4 +131,4 @@ def panel(**own: Control) -> Panel:
         "channels": Slider(2, 5, 1, value=4, label=Text(en="features C", zh="特征数 C")),
         "transpose": Toggle(False, label=Text(en="transpose first", zh="先转置")),
     }
-    return Panel(layout_trap, size=(10, 3.6), **controls | own)
+    return Panel(layout_trap, size=(10, 3.6), narrow=(4.6, 3.8), **controls | own)

@@ -15,6 +15,7 @@ from blocklab_course.panel import Panel, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, MOVED, OTHER, POKED, fixed
 
 NEAR = 40  # how far to either side the curves reach
@@ -51,23 +52,24 @@ def learned_positions(table: Tensor) -> Callable[[Figure], Callable[..., str]]:
     styles = (LEARNED, MOVED, "o"), (SINES, OTHER, None)
 
     def picture(figure: Figure) -> Callable[..., str]:
-        curve_axes = figure.add_axes((0.745, 0.15, 0.24, 0.74))
+        curve_axes = add_axes(figure, wide=(0.745, 0.15, 0.24, 0.74), narrow=(0.19, 0.08, 0.78, 0.32))
         curve_axes.set(xlim=(-NEAR - 1, NEAR + 1), ylim=(-0.4, 1.05), xlabel=str(OFFSET), ylabel=str(SIMILARITY))
         style_axes(curve_axes, grid="both")
         lines, curves = [], []
         for i, (values, (name, colour, marker)) in enumerate(zip(pairs, styles, strict=True)):
-            lines.append(map_axes(figure.add_axes((0.06 + 0.28 * i, 0.15, 0.26, 0.74)), values, str(name)))
+            wide, narrow = (0.06 + 0.28 * i, 0.15, 0.26, 0.74), (0.14 + 0.355 * i, 0.58, 0.33, 0.36)
+            lines.append(map_axes(add_axes(figure, wide, narrow), values, str(name)))
             style = {"color": colour, "linewidth": 1.6, "marker": marker, "markersize": 3, "label": str(name)}
             curves.append(curve_axes.plot([], [], animated=True, **style)[0])
         for line in lines:
             draggable(line, "position", lambda position: (0, position))
         figure.axes[1].set_ylabel(str(POSITION))
         figure.axes[2].tick_params(labelleft=False)
-        key = figure.add_axes((0.615, 0.15, 0.012, 0.74))
+        key = add_axes(figure, wide=(0.615, 0.15, 0.012, 0.74), narrow=(0.86, 0.58, 0.025, 0.36))
         key.imshow(np.linspace(1, LEAST, 201)[:, None], cmap=WAVE, aspect="auto", extent=(0, 1, LEAST, 1))
         key.set(xticks=[], yticks=[-1, -0.5, 0, 0.5, 1])
         key.yaxis.tick_right()
-        key.set_title(str(SIMILARITY), size=9, color=INK, pad=9)
+        key.set_title(str(SIMILARITY), size=9, color=INK, pad=9, loc="right" if is_narrow(figure) else "center")
         style_axes(key, edges=())
         curve_axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.98), ncols=2, frameon=False)
 
@@ -108,4 +110,4 @@ def panel(table: Tensor, **own: Control) -> Panel:
     step = 1 if len(table) <= FEW else 5
     end = last - last % step
     position = Slider(0, end, step, value=min(100, end), label=Text(en="position", zh="位置"))
-    return Panel(learned_positions(table), size=(10, 4.2), **{"position": position} | own)
+    return Panel(learned_positions(table), size=(10, 4.2), narrow=(4.6, 5.6), **{"position": position} | own)

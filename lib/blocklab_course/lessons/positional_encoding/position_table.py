@@ -14,6 +14,7 @@ from blocklab_course.panel import Panel, Slider, Toggle
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import is_narrow
 from blocklab_course.panel.palette import INK, MOVED, PAPER_ON_COLOUR, POKED, fixed
 
 LONGEST, WIDEST = 200, 512  # the largest table
@@ -44,9 +45,11 @@ def position_table(figure: Figure) -> Callable[..., str]:
     update(length, d_model, base, row, column, apart): the size of the table and the base of its frequencies; what is
     drawn as curves, the last row or column where the table is too small; whether all sines stand before all cosines.
     """
-    left, bottom, wide, high = 0.065, 0.4, 0.68, 0.56
+    narrow = is_narrow(figure)
+    left, bottom, wide, high = (0.13, 0.4, 0.6, 0.57) if narrow else (0.065, 0.4, 0.68, 0.56)
     heat = figure.add_axes((left, bottom, wide, high))
-    beside = figure.add_axes((left + wide + 0.025, bottom, 0.985 - left - wide - 0.025, high))
+    right = left + wide + (0.06 if narrow else 0.025)
+    beside = figure.add_axes((right, bottom, 0.985 - right, high))
     below = figure.add_axes((left, 0.115, wide, 0.2))
     heat.set_ylabel(str(POSITION), color=INK)
     below.set_xlabel(str(COLUMN), color=INK)
@@ -59,7 +62,7 @@ def position_table(figure: Figure) -> Callable[..., str]:
     beside.set_xlabel(str(THE_COLUMN), color=INK)
     below.set(ylim=(-1.2, 1.2), yticks=[-1, 0, 1])
     below.set_ylabel(str(THE_ROW), color=INK)
-    key = figure.add_axes((left + wide + 0.025, 0.115, 0.985 - left - wide - 0.025, 0.03))
+    key = figure.add_axes((right, 0.115, 0.985 - right, 0.03))
     key.imshow([np.linspace(-1, 1, 201)], cmap=WAVE, aspect="auto", extent=(-1, 1, 0, 1))
     key.set(xticks=[-1, 0, 1], yticks=[])
     style_axes(key, edges=())
@@ -76,7 +79,9 @@ def position_table(figure: Figure) -> Callable[..., str]:
     (there,) = below.plot([], [], color=POKED, **crossing)
     draggable(across, "row", lambda row: (0, min(row, image.get_size()[0] - 1)))
     draggable(down, "column", lambda column: (min(column, image.get_size()[1] - 1), 0))
-    figure.legend(handles=[sines, cosines], loc="center", bbox_to_anchor=(0.87, 0.225), ncols=2, frameon=False)
+    figure.legend(
+        handles=[sines, cosines], loc="center", bbox_to_anchor=(0.87, 0.225), ncols=1 if narrow else 2, frameon=False
+    )
 
     def update(length: int, d_model: int, base: float, row: int, column: int, apart: bool) -> str:
         table = sinusoidal_encoding(length, d_model, base, dtype=torch.float64).numpy()
@@ -126,4 +131,4 @@ def panel(**own: Control) -> Panel:
         "column": Slider(0, WIDEST - 2, 3, value=24, label=Text(en="column", zh="列")),
         "apart": Toggle(False, label=Text(en="sines before cosines", zh="先正弦，后余弦")),
     }
-    return Panel(position_table, size=(10, 5), **controls | own)
+    return Panel(position_table, size=(10, 5), narrow=(4.6, 5.4), **controls | own)

@@ -12,6 +12,7 @@ from blocklab_course.panel import Panel, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, MOVED, OTHER, QUIET
 
 FAR, REACH = 40, 20  # how far the curves reach to either side, and the offset
@@ -42,7 +43,8 @@ def signed_distance(figure: Figure) -> Callable[..., str]:
 
     update(offset, d_model): how far the matrix between the rows shifts, and the width of the table.
     """
-    axes = figure.add_axes((0.07, 0.16, 0.91, 0.76))
+    narrow = is_narrow(figure)
+    axes = add_axes(figure, wide=(0.07, 0.16, 0.91, 0.76), narrow=(0.16, 0.14, 0.81, 0.7))
     axes.set(xlim=(-FAR - 1, FAR + 1), ylim=(-0.3, 1.08), xticks=range(-FAR, FAR + 1, 10))
     axes.set_xlabel(str(DISTANCE), color=INK)
     axes.set_ylabel(str(PRODUCT), color=INK)
@@ -58,7 +60,8 @@ def signed_distance(figure: Figure) -> Callable[..., str]:
     peak = {"marker": "o", "markersize": 9, "markeredgecolor": "white", "zorder": 4, "animated": True}
     (dot,) = axes.plot([], [], color=MOVED, **peak)
     draggable(dot, "offset", lambda offset: (offset, 1))
-    axes.legend(loc="lower right", ncols=2, frameon=False, labelcolor=INK)
+    above = {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+    axes.legend(**(above if narrow else {"loc": "lower right", "ncols": 2}), frameon=False, labelcolor=INK)
 
     def update(offset: int, d_model: int) -> str:
         plain_ones, shifted = (products(by, d_model) / (d_model / 2) for by in (0, offset))
@@ -85,4 +88,4 @@ def panel(**own: Control) -> Panel:
         "offset": Slider(-REACH, REACH, 1, value=0, label=Text(en="offset of M", zh="M 的平移")),
         "d_model": Slider(4, 128, 4, value=16, label=Text(en="d", zh="d")),
     }
-    return Panel(signed_distance, size=(10, 3.4), **controls | own)
+    return Panel(signed_distance, size=(10, 3.4), narrow=(4.6, 4.2), **controls | own)

@@ -18,6 +18,7 @@ from blocklab_course.panel import Panel, Prediction, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, MOVED, OTHER, QUIET
 
 COUNT = 300
@@ -92,10 +93,10 @@ def circle_and_sphere(figure: Figure) -> Callable[..., str]:
     tokens = three_number_tokens()
     above = (tokens.mean(-1) > 0).numpy()
     views = [
-        View(figure.add_axes((0.0, 0.05, 0.5, 0.87)), MOVED),
-        View(figure.add_axes((0.5, 0.05, 0.5, 0.87)), OTHER),
+        View(add_axes(figure, wide=(0.0, 0.05, 0.5, 0.87), narrow=(0.0, 0.52, 1.0, 0.44)), MOVED),
+        View(add_axes(figure, wide=(0.5, 0.05, 0.5, 0.87), narrow=(0.0, 0.04, 1.0, 0.44)), OTHER),
     ]
-    figure.text(0.5, 0.03, str(SPHERE), ha="center", va="center", size=10, color=QUIET)
+    figure.text(0.5, 0.02 if is_narrow(figure) else 0.03, str(SPHERE), ha="center", va="center", size=10, color=QUIET)
 
     def update(steps: float, shift: float, tilt: float, turn: float) -> str:
         x = tokens + shift
@@ -207,4 +208,4 @@ def panel(**own: Control) -> Panel:
         "tilt": Slider(-90, 90, 5, value=25, label=Text(en="tilt", zh="俯仰")),
         "turn": Slider(-180, 180, 10, value=20, label=Text(en="turn", zh="旋转")),
     }
-    return Panel(circle_and_sphere, size=(10, 4.6), **controls | own)
+    return Panel(circle_and_sphere, size=(10, 4.6), narrow=(4.6, 7.4), **controls | own)

@@ -1,6 +1,7 @@
 """One token, scaled and shifted, through LayerNorm and RMSNorm, and the triangle of mean, deviation and RMS."""
 
 from collections.abc import Callable
+from textwrap import fill
 
 import torch
 from matplotlib.axes import Axes
@@ -12,6 +13,7 @@ from blocklab_course.panel import Panel, Prediction, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 
 TOKEN = (1.0, 2.0, 3.0, 4.0)
@@ -61,11 +63,13 @@ def mean_and_rms(figure: Figure) -> Callable[..., str]:
     names = (str(INPUT), str(LAYER_NORM), "RMSNorm")
     bars = []
     for i, (name, colour, high) in enumerate(zip(names, (QUIET, MOVED, OTHER), (8.0, 2.1, 2.1), strict=True)):
-        axes = figure.add_axes((0.05 + 0.33 * i, 0.58, 0.27, 0.33))
+        wide, narrow = (0.05 + 0.33 * i, 0.58, 0.27, 0.33), (0.08 + 0.325 * i, 0.62, 0.25, 0.31)
+        axes = add_axes(figure, wide, narrow)
         bars.append(bar_axes(axes, name, colour, high))
-    triangle = figure.add_axes((0.0, 0.0, 1.0, 0.4))
-    triangle.set_title(str(TRIANGLE), size=11, color=INK)
-    triangle.set(xlim=(-5.6, 6.6), ylim=(-0.4, 1.6), aspect="equal", xticks=[], yticks=[])
+    triangle = add_axes(figure, wide=(0.0, 0.0, 1.0, 0.4), narrow=(0.0, 0.0, 1.0, 0.36))
+    narrow = is_narrow(figure)
+    triangle.set_title(fill(str(TRIANGLE), 44) if narrow else str(TRIANGLE), size=11, color=INK)
+    triangle.set(xlim=(-5.6, 7.6 if narrow else 6.6), ylim=(-0.4, 1.6), aspect="equal", xticks=[], yticks=[])
     style_axes(triangle, edges=())
     triangle.axhline(0, color=STILL, linewidth=1)
     triangle.plot([0], [0], "o", color=INK, markersize=4)
@@ -135,4 +139,4 @@ def panel(**own: Control) -> Panel:
         "scale": Slider(0.2, 1.2, 0.2, value=1, label=Text(en="scale", zh="缩放")),
         "shift": Slider(-5, 2.5, 0.5, value=0, label=Text(en="shift", zh="平移")),
     }
-    return Panel(mean_and_rms, size=(10, 4.6), **controls | own)
+    return Panel(mean_and_rms, size=(10, 4.6), narrow=(4.6, 4.2), **controls | own)

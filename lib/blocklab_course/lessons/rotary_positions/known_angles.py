@@ -14,6 +14,7 @@ from blocklab_course.panel import Choice, Panel, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, MOVED, OTHER, POKED, QUIET, STILL
 from blocklab_course.pretrained.rotary_models import RotaryModel, rotary_models
 
@@ -71,8 +72,8 @@ def known_angles(figure: Figure) -> Callable[..., str]:
     update(model, rule, factor): a name of MODELS, a key of RULES, how many times as long the text is.
     """
     models = rotary_models()
-    left = figure.add_axes((0.085, 0.14, 0.52, 0.72))
-    right = figure.add_axes((0.69, 0.14, 0.29, 0.72))
+    left = add_axes(figure, wide=(0.085, 0.14, 0.52, 0.72), narrow=(0.18, 0.51, 0.79, 0.36))
+    right = add_axes(figure, wide=(0.69, 0.14, 0.29, 0.72), narrow=(0.18, 0.07, 0.79, 0.32))
     left.set_yscale("log")
     left.set(ylim=(2e-3, 6e4), xlabel=str(PAIRS), ylabel=str(TURNS))
     left.set_yticks([0.01, 0.1, 1, 10, 100, 1000, 10000], ["0.01", "0.1", "1", "10", "100", "1000", "10000"])
@@ -90,7 +91,7 @@ def known_angles(figure: Figure) -> Callable[..., str]:
     (known_dots,) = left.plot([], [], marker="o", markersize=4, color=OTHER, label=str(KNOWN), **style)
     (asked_dots,) = left.plot([], [], marker="o", markersize=4.5, mfc="none", color=MOVED, label=str(ASKED), **style)
     (new_dots,) = left.plot([], [], marker="D", markersize=5, color=POKED, label=str(NEW), **style)
-    figure.legend(handles=[known_dots, asked_dots, new_dots], loc="upper left", bbox_to_anchor=(0.08, 0.99), ncols=3,
+    figure.legend(handles=[known_dots, asked_dots, new_dots], loc="upper left", bbox_to_anchor=(0.08, 0.99), ncols=1 if is_narrow(figure) else 3,
                   frameon=False, handletextpad=0.2, columnspacing=1.2)  # fmt: skip
     (slowed,) = right.plot([], [], color=MOVED, marker="o", markersize=3, linewidth=1.4, animated=True)
     floor = right.axhline(1, color=QUIET, linewidth=1.6, linestyle="--", animated=True)
@@ -135,4 +136,4 @@ def panel(**own: Control) -> Panel:
         "rule": Choice(rules, "none", label=Text(en="rule", zh="规则")),
         "factor": Slider(1, LARGEST, 2, value=4, label=Text(en="times as long", zh="长度的倍数"), log=True),
     }
-    return Panel(known_angles, size=(10, 4.2), **controls | own)
+    return Panel(known_angles, size=(10, 4.2), narrow=(4.6, 7), **controls | own)

@@ -1,6 +1,7 @@
 """The four pairs of a query and of a key as hands that turn with their positions, and the dot product they make."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,18 +17,15 @@ from blocklab_course.panel import Panel, Prediction, Slider, Toggle
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 
 WIDTH, FARTHEST, LATEST = 8, 60, 1000  # features; the largest position; how far both can be moved on
 QUERY = torch.arange(WIDTH, dtype=torch.float64).sin()
 KEY = torch.arange(WIDTH, dtype=torch.float64).cos()
 FREQUENCIES = "1", "0.1", "0.01", "0.001"
-WIDE, HIGH = 10.0, 3.05  # the upper part, in inches, as all that follow
-START, STEP = 1.35, 0.138  # where position 0 stands on the line, and from one position to the next
-LINE = 2.62  # the height of that line
-CENTRES = [(1.55 + 2.3 * i, 1.14) for i in range(WIDTH // 2)]
-RADIUS, LONGEST = 0.68, 1.25  # of a dial, and the length of a hand that would reach its rim
-NAME, ADDS = 1.98, 0.17  # at what height the words of a dial stand
+RADIUS, LONGEST = 0.68, 1.25  # of a dial, in inches, and the length of a hand that would reach its rim
+NAME, ADDS = 0.84, -0.97  # how far above the middle of a dial its words stand
 GRIPPED = 1, 2  # the pairs whose hands are taken hold of: the others go round too often, or hardly move
 REACH = 3.3  # how far the axis of the product reaches
 
@@ -73,6 +71,35 @@ def products(distances: np.ndarray) -> np.ndarray:
     return (queries @ KEY).numpy()
 
 
+class Layout(NamedTuple):
+    """Where things stand in the upper part, in inches."""
+
+    size: tuple[float, float]
+    start: float  # position 0 on the line
+    step: float  # from one position to the next
+    line: float  # the height of the line
+    word: tuple[float, float]
+    word_side: str
+    centres: list[tuple[float, float]]  # of the dials
+
+    def along(self, position: float) -> float:
+        """Where a position stands on the line."""
+        return self.start + self.step * position
+
+
+BESIDE = Layout((10.0, 3.05), 1.35, 0.138, 2.62, (1.05, 2.62), "right", [(1.55 + 2.3 * i, 1.14) for i in range(4)])
+BELOW = Layout(
+    (4.6, 5.4),
+    0.35,
+    0.06,
+    4.74,
+    (0.1, 5.22),
+    "left",
+    [(1.15 + 2.3 * (i % 2), 3.26 - 2.12 * (i // 2)) for i in range(4)],
+)
+"""The dials in a row, and on a phone two and two."""
+
+
 def two_clocks(figure: Figure) -> Callable[..., str]:
     """Above the line of positions, in the middle a dial for each pair, at the bottom the dot product.
 
@@ -80,10 +107,12 @@ def two_clocks(figure: Figure) -> Callable[..., str]:
     is drawn for every distance.
     """
     width, height = figure.get_size_inches()
-    share = HIGH / height * width / WIDE
-    face = Face(figure.add_axes((0, 1 - share, 1, share)))
-    axes = figure.add_axes((0.075, 0.13, 0.905, 0.235))
-    axes.set(xlim=(-FARTHEST - 1, FARTHEST + 1), ylim=(-REACH, REACH), xticks=range(-FARTHEST, FARTHEST + 1, 10))
+    layout = BELOW if is_narrow(figure) else BESIDE
+    share = layout.size[1] / height * width / layout.size[0]
+    face = Face(figure.add_axes((0, 1 - share, 1, share)), layout)
+    axes = add_axes(figure, wide=(0.075, 0.13, 0.905, 0.235), narrow=(0.13, 0.075, 0.83, 0.16))
+    axes.set(xlim=(-FARTHEST - 1, FARTHEST + 1), ylim=(-REACH, REACH))
+    axes.set_xticks(range(-FARTHEST, FARTHEST + 1, 20 if is_narrow(figure) else 10))
     axes.set(xlabel=str(LESS), ylabel=str(PRODUCT), yticks=[-3, 0, 3])
     style_axes(axes, grid="both")
     axes.axvline(0, color=QUIET, linewidth=1)
@@ -112,34 +141,36 @@ def two_clocks(figure: Figure) -> Callable[..., str]:
 class Face:
     """The line of positions with both tokens on it, and under it four dials with a hand of each."""
 
-    def __init__(self, axes: Axes):
-        axes.set(xlim=(0, WIDE), ylim=(0, HIGH), xticks=[], yticks=[])
+    def __init__(self, axes: Axes, layout: Layout):
+        self.layout, along, line = layout, layout.along, layout.line
+        axes.set(xlim=(0, layout.size[0]), ylim=(0, layout.size[1]), xticks=[], yticks=[])
         style_axes(axes, edges=())
         words = {"va": "center_baseline", "ha": "center", "size": 10, "color": INK}
         moving = {"animated": True, "clip_on": True, "zorder": 3} | words
         self.places = range(0, FARTHEST + 1, 10)
-        ticks = [((x, LINE - 0.04), (x, LINE + 0.04)) for x in map(along, self.places)]
-        ends = [((along(0), LINE), (along(FARTHEST), LINE))]
+        ticks = [((x, line - 0.04), (x, line + 0.04)) for x in map(along, self.places)]
+        ends = [((along(0), line), (along(FARTHEST), line))]
         axes.add_collection(LineCollection(ends + ticks, colors=QUIET, linewidths=1), autolim=False)
-        axes.text(START - 0.3, LINE, str(POSITION), **words | {"ha": "right"})
-        self.numbers = [axes.text(along(place), LINE - 0.36, "", **moving | {"size": 9}) for place in self.places]
-        self.query, self.key = Marker(axes, "v", OTHER, 0.11, QUERYS), Marker(axes, "^", MOVED, -0.11, KEYS)
-        draggable(self.query.mark, "m", lambda m: (along(m), LINE + 0.11))
-        draggable(self.key.mark, "n", lambda n: (along(n), LINE - 0.11))
+        axes.text(*layout.word, str(POSITION), **words | {"ha": layout.word_side})
+        self.numbers = [axes.text(along(place), line - 0.36, "", **moving | {"size": 9}) for place in self.places]
+        self.query = Marker(axes, "v", OTHER, 0.11, QUERYS, layout)
+        self.key = Marker(axes, "^", MOVED, -0.11, KEYS, layout)
+        draggable(self.query.mark, "m", lambda m: (along(m), line + 0.11))
+        draggable(self.key.mark, "n", lambda n: (along(n), line - 0.11))
         rim = np.linspace(0, 2 * np.pi, 61)
-        circles = [np.array(c) + RADIUS * np.stack([np.cos(rim), np.sin(rim)], -1) for c in CENTRES]
+        circles = [np.array(c) + RADIUS * np.stack([np.cos(rim), np.sin(rim)], -1) for c in layout.centres]
         axes.add_collection(LineCollection(circles, colors=QUIET, linewidths=0.9), autolim=False)
-        self.sectors = [axes.add_patch(Wedge(c, 0.3, 0, 0, color=STILL, animated=True)) for c in CENTRES]
-        self.hands = [[hand(axes, OTHER, 5.0) for _ in CENTRES], [hand(axes, MOVED, 2.4) for _ in CENTRES]]
-        axes.plot(*np.transpose(CENTRES), "o", color=INK, markersize=3.5, zorder=5)
-        for i, (x, _) in enumerate(CENTRES):
-            axes.text(x, NAME, PAIR.format(i=i, w=FREQUENCIES[i]), **words)
-        self.adds = [axes.text(x, ADDS, "", **moving) for x, _ in CENTRES]
+        self.sectors = [axes.add_patch(Wedge(c, 0.3, 0, 0, color=STILL, animated=True)) for c in layout.centres]
+        self.hands = [[hand(axes, *style) for _ in layout.centres] for style in ((OTHER, 5.0), (MOVED, 2.4))]
+        axes.plot(*np.transpose(layout.centres), "o", color=INK, markersize=3.5, zorder=5)
+        for i, (x, y) in enumerate(layout.centres):
+            axes.text(x, y + NAME, PAIR.format(i=i, w=FREQUENCIES[i]), **words)
+        self.adds = [axes.text(x, y + ADDS, "", **moving) for x, y in layout.centres]
 
     def show(self, query: np.ndarray, key: np.ndarray, added: np.ndarray) -> None:
         """Point the hands at pairs, (d/2, 2), and write what each pair adds to the dot product."""
         for hands, pairs in zip(self.hands, (query, key), strict=True):
-            for one, centre, pair in zip(hands, CENTRES, pairs, strict=True):
+            for one, centre, pair in zip(hands, self.layout.centres, pairs, strict=True):
                 one.set_data(*np.stack([centre, tip(centre, pair)], -1))
         angles = [np.rad2deg(np.arctan2(pairs[:, 1], pairs[:, 0])) for pairs in (query, key)]
         for sector, ahead, behind in zip(self.sectors, *angles, strict=True):
@@ -151,32 +182,29 @@ class Face:
     def place(self, m: int, n: int, later: int) -> None:
         for text, place in zip(self.numbers, self.places, strict=True):
             text.set_text(str(place + later))
-        self.query.stand(along(m))
-        self.key.stand(along(n))
+        self.query.stand(m)
+        self.key.stand(n)
+        centres = self.layout.centres
         for i in GRIPPED:
             for hands, x, control in zip(self.hands, (QUERY, KEY), ("m", "n"), strict=True):
-                draggable(hands[i], control, lambda at, i=i, x=x: tip(CENTRES[i], turned(x, at + later)[i]))
+                draggable(hands[i], control, lambda at, i=i, x=x: tip(centres[i], turned(x, at + later)[i]))
 
 
 class Marker:
     """A token on the line of positions, with its name beside it."""
 
-    def __init__(self, axes: Axes, shape: str, colour: str, up: float, name: Text):
+    def __init__(self, axes: Axes, shape: str, colour: str, up: float, name: Text, layout: Layout):
         style = {"color": colour, "markersize": 10, "animated": True, "zorder": 4}
         (self.mark,) = axes.plot([], [], shape, **style)
-        self.height = LINE + up
-        self.name = axes.text(0, LINE + 1.3 * up, str(name), size=9, color=INK, animated=True, clip_on=True)
+        self.layout, self.height = layout, layout.line + up
+        self.name = axes.text(0, layout.line + 1.3 * up, str(name), size=9, color=INK, animated=True, clip_on=True)
         self.name.set(va="center_baseline", zorder=4)
 
-    def stand(self, x: float) -> None:
+    def stand(self, position: int) -> None:
+        x = self.layout.along(position)
         self.mark.set_data([x], [self.height])
-        last = x > along(FARTHEST - 6)  # on the right there is no more room
+        last = position > FARTHEST - (12 if self.layout is BELOW else 6)  # on the right there is no more room
         self.name.set(x=x - 0.12 if last else x + 0.12, ha="right" if last else "left")
-
-
-def along(position: float) -> float:
-    """Where a position stands on the line."""
-    return START + STEP * position
 
 
 def tip(centre: tuple[float, float], pair: np.ndarray) -> np.ndarray:
@@ -197,4 +225,4 @@ def panel(**own: Control) -> Panel:
         "later": Slider(0, LATEST, 10, value=0, label=Text(en="both later by", zh="同时后移")),
         "every": Toggle(False, label=Text(en="every distance", zh="画出所有距离")),
     }
-    return Panel(two_clocks, size=(WIDE, 4.8), **controls | own)
+    return Panel(two_clocks, size=(10.0, 4.8), narrow=(4.6, 7.2), **controls | own)

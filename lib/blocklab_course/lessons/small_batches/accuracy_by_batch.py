@@ -9,6 +9,7 @@ from torch import Tensor
 from blocklab_course.i18n import Text
 from blocklab_course.panel import Panel
 from blocklab_course.panel.axes_style import style_axes
+from blocklab_course.panel.narrow import subplots
 from blocklab_course.panel.palette import INK, MOVED, OTHER, QUIET
 
 from .networks import VALUES
@@ -106,9 +107,9 @@ def accuracy_by_batch(nets: Scores) -> Callable:
     """
 
     def picture(figure: Figure) -> Callable[[], str]:
-        every = figure.subplots(
-            1, len(nets), sharey=True, gridspec_kw={"left": 0.07, "right": 0.985, "bottom": 0.2, "top": 0.8}
-        )
+        wide = {"left": 0.07, "right": 0.985, "bottom": 0.2, "top": 0.8}
+        narrow = {"left": 0.15, "right": 0.97, "bottom": 0.14, "top": 0.87, "hspace": 0.6}
+        every = subplots(figure, len(nets), wide, narrow, sharey=True)
         every = np.atleast_1d(every)
         for axes, (net, scores) in zip(every, nets.items(), strict=True):
             sizes = sorted({size for _, size in scores})
@@ -148,4 +149,4 @@ def accuracy_by_batch(nets: Scores) -> Callable:
 
 def panel(nets: Scores) -> Panel:
     """The picture of these results; nothing in it can be moved."""
-    return Panel(accuracy_by_batch(nets), size=(10, 4))
+    return Panel(accuracy_by_batch(nets), size=(10, 4), narrow=(4.6, 5.6))

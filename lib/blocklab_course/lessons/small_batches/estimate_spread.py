@@ -15,6 +15,7 @@ from blocklab_course.panel import Panel, Slider, Toggle
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import is_narrow, subplots
 from blocklab_course.panel.palette import INK, MOVED, TRUE
 
 IMAGES, SIDE = 8192, 14  # the pool that mini-batches are drawn from, of one channel with mean 0 and variance 1
@@ -46,8 +47,11 @@ def estimate_spread(figure: Figure) -> Callable[..., str]:
     update(images, side, alike): images in a mini-batch, their height and width, and whether neighbouring pixels are
     alike (each the average of 3 × 3 independent numbers) or independent. Small dots are the sides up to this one.
     """
-    left, right = figure.subplots(
-        1, 2, gridspec_kw={"left": 0.07, "right": 0.985, "bottom": 0.14, "top": 0.82, "wspace": 0.16}
+    left, right = subplots(
+        figure,
+        2,
+        wide={"left": 0.07, "right": 0.985, "bottom": 0.14, "top": 0.82, "wspace": 0.16},
+        narrow={"left": 0.15, "right": 0.97, "bottom": 0.08, "top": 0.86, "hspace": 0.35},
     )
     pools = {alike: sums(pool(alike)) for alike in (False, True)}
     generator = torch.Generator().manual_seed(1)
@@ -55,7 +59,9 @@ def estimate_spread(figure: Figure) -> Callable[..., str]:
     of_mean, of_variance = spread_axes(left, MEANS, spread_of_mean), spread_axes(right, VARIANCES, spread_of_variance)
     left.set_ylabel(str(SPREAD))
     handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper center", ncols=2, frameon=False, labelcolor=INK)
+    figure.legend(
+        handles, labels, loc="upper center", ncols=1 if is_narrow(figure) else 2, frameon=False, labelcolor=INK
+    )
 
     @cache
     def measured(images: int, side: int, alike: bool) -> tuple[float, float]:
@@ -144,4 +150,4 @@ def panel(**own: Control) -> Panel:
         "side": Slider(1, SIDE, 1, value=SIDE, label=Text(en="height = width", zh="高 = 宽")),
         "alike": Toggle(False, label=Text(en="neighbours alike", zh="相邻像素相似")),
     }
-    return Panel(estimate_spread, size=(10, 4), **controls | own)
+    return Panel(estimate_spread, size=(10, 4), narrow=(4.6, 6.6), **controls | own)

@@ -15,11 +15,12 @@ from blocklab_course.panel import Panel, Prediction, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes
 from blocklab_course.panel.palette import INK, MOVED, POKED, QUIET, STILL, TRUE
 
 LEAST, MOST = 0.1, 1000.0
 LARGEST, OPENING = 32, LEAST * 10**1.3  # where the panel opens: as many values, and x₁ just outside the others
-SIZE = (10, 4.2)
+SIZES = {"size": (10, 4.2), "narrow": (4.6, 6.2)}
 MARKED = (2, 4, 8, 16, 32)  # whose curves stay once m has come down to them
 CURVE = np.geomspace(LEAST, MOST, 201)
 LOWEST, HIGHEST = -2.0, 6.0  # the outputs shown
@@ -64,8 +65,8 @@ def saturating_batch(figure: Figure) -> Callable[..., str]:
     update(m, x): how many values share the mean, and the first of them. The others are evenly spread from −1 to 1 (one
     alone: 0). Where the panel opens, the curve ends at x₁ and no ceiling is seen: they answer what is to be guessed.
     """
-    left = figure.add_axes((0.075, 0.06, 0.42, 0.84))
-    right = figure.add_axes((0.58, 0.145, 0.345, 0.755))
+    left = add_axes(figure, wide=(0.075, 0.06, 0.42, 0.84), narrow=(0.14, 0.58, 0.83, 0.37))
+    right = add_axes(figure, wide=(0.58, 0.145, 0.345, 0.755), narrow=(0.12, 0.09, 0.74, 0.39))
     lines, others, first = two_rulers(left)
     marked, curve, ceiling, name, dot = curve_axes(right)
     middle = (LEAST * MOST) ** 0.5
@@ -175,9 +176,9 @@ def panel(**own: Control) -> Panel:
         "m": Slider(1, LARGEST, 1, value=LARGEST, label=Text(en="m", zh="m")),
         "x": Slider(LEAST, MOST, 10**0.1, value=OPENING, label=Text(en="x₁", zh="x₁"), log=True),
     }
-    return Panel(saturating_batch, size=SIZE, **controls | own)
+    return Panel(saturating_batch, **SIZES, **controls | own)
 
 
 def still() -> Panel:
     """All curves, and the ceiling of two values; nothing in it can be moved."""
-    return Panel(lambda figure: partial(saturating_batch(figure), m=2, x=MOST), size=SIZE)
+    return Panel(lambda figure: partial(saturating_batch(figure), m=2, x=MOST), **SIZES)

@@ -11,6 +11,7 @@ from blocklab_course.panel import Panel, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, MOVED, OTHER, QUIET
 
 A, B = np.array([1.0, 3]), np.array([3.0, 5, 5, 7])  # the example of the lesson
@@ -34,7 +35,8 @@ def two_parts(figure: Figure) -> Callable[..., str]:
 
     update(shift): how far the numbers of the second part have moved.
     """
-    axes = figure.add_axes((0.1, 0.13, 0.63, 0.85))
+    beside = (lambda height: (-4, height + 0.55)) if is_narrow(figure) else (lambda height: (14.4, height))
+    axes = add_axes(figure, wide=(0.1, 0.13, 0.63, 0.85), narrow=(0.17, 0.09, 0.8, 0.89))
     axes.set(xlim=(-4, 14), ylim=(-0.45, 2.75), xticks=range(-3, 14, 2))
     axes.set_yticks(list(ROWS.values()), list(map(str, NAMES)))
     axes.tick_params(axis="y", length=0)
@@ -47,7 +49,7 @@ def two_parts(figure: Figure) -> Callable[..., str]:
     gained = {name: axes.text(0, 0, "", size=10, color=INK, va="center", animated=True) for name in steps}
     (common,) = axes.plot([], [], "--", color=INK, linewidth=1, animated=True)
     held = {
-        name: axes.text(14.4, height, "", size=10, color=INK, va="center", animated=True)
+        name: axes.text(*beside(height), "", size=10, color=INK, va="center", animated=True)
         for name, height in ROWS.items()
     }
     draggable(dots["b"], "shift", lambda shift: (B[0] + shift, ROWS["b"]))
@@ -94,4 +96,4 @@ def row_of(axes: Axes, colour: str):
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {"shift": Slider(-FARTHEST, FARTHEST, 1, value=0, label=Text(en="move part b", zh="移动部分 b"))}
-    return Panel(two_parts, size=(10, 2.7), **controls | own)
+    return Panel(two_parts, size=(10, 2.7), narrow=(4.6, 3.8), **controls | own)

@@ -11,7 +11,7 @@ from blocklab_course.i18n import Text
 from blocklab_course.panel import Prediction
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.drag import draggable
-from blocklab_course.panel.narrow import is_narrow
+from blocklab_course.panel.narrow import subplots
 from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, QUIET
 
@@ -50,12 +50,12 @@ def idle_slider(figure: Figure) -> Callable[..., str]:
 
     update(scale): s.
     """
-    if is_narrow(figure):
-        grid = {"left": 0.14, "right": 0.98, "bottom": 0.1, "top": 0.94, "hspace": 0.45}
-        inputs, outputs = figure.subplots(2, 1, gridspec_kw=grid)
-    else:
-        grid = {"left": 0.08, "right": 0.98, "bottom": 0.17, "top": 0.88, "wspace": 0.2}
-        inputs, outputs = figure.subplots(1, 2, gridspec_kw=grid)
+    inputs, outputs = subplots(
+        figure,
+        2,
+        wide={"left": 0.08, "right": 0.98, "bottom": 0.17, "top": 0.88, "wspace": 0.2},
+        narrow={"left": 0.14, "right": 0.98, "bottom": 0.1, "top": 0.94, "hspace": 0.45},
+    )
     place = np.arange(1, 5)
     inputs.set(yscale="log", xlim=(0.4, 4.9), ylim=(3e-7, 5e8), xticks=place, title=str(TITLE_IN))
     outputs.set(ylim=(-1.6, 1.6), xticks=place, title=str(TITLE_OUT))

@@ -12,6 +12,7 @@ from blocklab_course.panel import Panel, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes
 from blocklab_course.panel.palette import INK, MOVED, OTHER, QUIET
 
 TILES = 3  # the last ones, drawn from near
@@ -36,7 +37,7 @@ def gated_width(figure: Figure) -> Callable[..., str]:
 
     update(d_model, multiple_of, multiplier): the arguments of `hidden_width`; the multiplier 1.0 changes nothing.
     """
-    near = figure.add_axes((0.145, 0.68, 0.715, 0.17))
+    near = add_axes(figure, wide=(0.145, 0.68, 0.715, 0.17), narrow=(0.3, 0.7, 0.44, 0.15))
     near.set(xlim=(0, TILES), ylim=(0, 1), xticks=[])
     near.set_yticks([0.5], [str(LAST_TILES)])
     near.tick_params(axis="y", length=0)
@@ -48,7 +49,7 @@ def gated_width(figure: Figure) -> Callable[..., str]:
     wanted_text = near.text(0, 1.13, "", ha="right", va="bottom", **moving)
     added_text = near.text(TILES + 0.05, 0.5, "", va="center", **moving)
 
-    totals = figure.add_axes((0.145, 0.14, 0.835, 0.36))
+    totals = add_axes(figure, wide=(0.145, 0.14, 0.835, 0.36), narrow=(0.3, 0.14, 0.67, 0.36))
     totals.set(xlim=(0, LONGEST), ylim=(-0.6, 1.6), xlabel=str(LEARNED), xticks=range(0, 13, 2))
     totals.set_yticks([1, 0], map(str, ROWS))
     totals.tick_params(axis="y", length=0)
@@ -107,4 +108,4 @@ def panel(**own: Control) -> Panel:
         "multiple_of": Slider(1, 1024, 2, value=256, label="multiple_of", log=True),
         "multiplier": Slider(0.5, 1.5, 0.1, value=1.0, label="multiplier"),
     }
-    return Panel(gated_width, size=(10, 3.6), **controls | own)
+    return Panel(gated_width, size=(10, 3.6), narrow=(4.6, 4), **controls | own)

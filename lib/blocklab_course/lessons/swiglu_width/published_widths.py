@@ -12,6 +12,7 @@ from blocklab_course.i18n import Text
 from blocklab_course.panel import Choice, Panel
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, OTHER, POKED, QUIET
 from blocklab_course.tables import read_table
 
@@ -106,34 +107,48 @@ def published_widths(figure: Figure, rule: Rule = hidden_width) -> Callable[...,
     heights = [model.hidden / model.d_model for model in models]
     rules = [widths_by_rule(model, rule) for model in models]
 
-    axes = figure.add_axes((0.055, 0.27, 0.935, 0.56))
-    axes.set(xlim=(-0.8, places[-1] + 0.8), ylim=(2, 8.4), yticks=[2, 4, 6, 8], ylabel=str(HEIGHT))
-    axes.set_xticks(places, [model.name.split(" (")[0] for model in models], rotation=90, size=9)
-    axes.tick_params(axis="x", length=0)
-    style_axes(axes, grid="y")
-    axes.axvline(stated - 0.5 + GAP / 2, color=QUIET, linewidth=1)
+    narrow = is_narrow(figure)
+    axes = add_axes(figure, wide=(0.055, 0.27, 0.935, 0.56), narrow=(0.3, 0.05, 0.63, 0.87))
+    names, border = [model.name.split(" (")[0] for model in models], stated - 0.5 + GAP / 2
+    if narrow:  # a row for each model
+        axes.set(ylim=(places[-1] + 0.8, -0.8), xlim=(2, 8.4), xticks=[2, 4, 6, 8], xlabel=str(HEIGHT))
+        axes.set_yticks(places, names, size=9)
+        axes.axhline(border, color=QUIET, linewidth=1)
+    else:
+        axes.set(xlim=(-0.8, places[-1] + 0.8), ylim=(2, 8.4), yticks=[2, 4, 6, 8], ylabel=str(HEIGHT))
+        axes.set_xticks(places, names, rotation=90, size=9)
+        axes.axvline(border, color=QUIET, linewidth=1)
+    axes.tick_params(axis="y" if narrow else "x", length=0)
+    style_axes(axes, grid="x" if narrow else "y")
+
+    def point(place: float, height: float) -> tuple[float, float]:
+        return (height, place) if narrow else (place, height)
+
+    turn = {"rotation": 270, "va": "center"} if narrow else {"ha": "center"}
     for place, words in ((stated / 2 - 0.5, STATED), ((stated + len(models) - 1) / 2 + GAP, OTHERS)):
-        axes.text(place, 8.55, str(words), size=10, color=INK, ha="center")
+        axes.text(*point(place, 8.55), str(words), size=10, color=INK, **turn)
     distances = LineCollection([], colors=QUIET, linewidths=0.8, zorder=2, animated=True)
     axes.add_collection(distances, autolim=False)
-    (dashes,) = axes.plot([], [], "_", color=INK, markersize=11, markeredgewidth=2.2, label=str(RULE), animated=True)
+    (dashes,) = axes.plot(
+        [], [], "|" if narrow else "_", color=INK, markersize=11, markeredgewidth=2.2, label=str(RULE), animated=True
+    )
     (hits,) = axes.plot([], [], "o", color=OTHER, markersize=7, zorder=4, label=str(HIT), animated=True)
     (misses,) = axes.plot([], [], "X", color=POKED, markersize=8, zorder=4, label=str(MISS), animated=True)
     look = {"color": POKED, "markerfacecolor": "white", "markersize": 8, "zorder": 5}
     (near,) = axes.plot([], [], "X", animated=True, **look)
-    figure.legend(loc="upper center", ncols=3, frameon=False, labelcolor=INK)
+    figure.legend(loc="upper center", ncols=1 if is_narrow(figure) else 3, frameon=False, labelcolor=INK)
 
     def update(arguments: str) -> str:
         widths = [found[arguments] for found in rules]
         rows = list(zip(places, heights, widths, models, strict=True))
         found = [(x, y) for x, y, width, model in rows if width == model.hidden]
         missed = [(x, y, abs(model.hidden / width - 1)) for x, y, width, model in rows if width != model.hidden]
-        hits.set_data(*zip(*found, strict=True))
+        hits.set_data(*zip(*(point(x, y) for x, y in found), strict=True))
         for marks, close in ((misses, False), (near, True)):
-            chosen = [(x, y) for x, y, by in missed if (by < NEAR) == close]
+            chosen = [point(x, y) for x, y, by in missed if (by < NEAR) == close]
             marks.set_data([x for x, _ in chosen], [y for _, y in chosen])
-        dashes.set_data(places, [width / model.d_model for width, model in zip(widths, models, strict=True)])
-        distances.set_segments([[(x, y), (x, width / model.d_model)] for x, y, width, model in rows])
+        dashes.set_data(*point(places, [width / model.d_model for width, model in zip(widths, models, strict=True)]))
+        distances.set_segments([[point(x, y), point(x, width / model.d_model)] for x, y, width, model in rows])
         return SEEN[arguments].format(found=len(found), models=len(models), stated=stated)
 
     return update
@@ -142,4 +157,4 @@ def published_widths(figure: Figure, rule: Rule = hidden_width) -> Callable[...,
 def panel(rule: Rule = hidden_width, **own: Control) -> Panel:
     """The picture of what `rule` finds, with its controls; `own` replaces some of them."""
     controls = {"arguments": Choice(ARGUMENTS, "256", label=Text(en="arguments", zh="取值"))}
-    return Panel(partial(published_widths, rule=rule), size=(10, 4.6), **controls | own)
+    return Panel(partial(published_widths, rule=rule), size=(10, 4.6), narrow=(4.6, 9.4), **controls | own)

@@ -19,6 +19,7 @@ from blocklab_course.lessons.swiglu_width.published_widths import (
 )
 from blocklab_course.panel import Panel
 from blocklab_course.panel.axes_style import style_axes
+from blocklab_course.panel.narrow import add_axes
 from blocklab_course.panel.palette import INK, MOVED, OTHER
 
 DRAWS = 100
@@ -70,7 +71,7 @@ def hits(rule: Rule = hidden_width, most: int = MOST) -> dict[str, list[int]]:
 def random_widths(figure: Figure, rule: Rule = hidden_width) -> Callable[[], str]:
     """For both ways to choose the arguments how often each number of hits was drawn, and a line at the real widths'."""
     models = len(others())
-    axes = figure.add_axes((0.07, 0.23, 0.91, 0.58))
+    axes = add_axes(figure, wide=(0.07, 0.23, 0.91, 0.58), narrow=(0.15, 0.17, 0.82, 0.7))
     axes.set(xlim=(-0.8, models + 0.8), xticks=range(0, models + 1, 4))
     axes.set(xlabel=FOUND.format(models=models), ylabel=str(TIMES))
     style_axes(axes, grid="y")
@@ -92,4 +93,4 @@ def random_widths(figure: Figure, rule: Rule = hidden_width) -> Callable[[], str
 
 def panel(rule: Rule = hidden_width) -> Panel:
     """The picture of what `rule` finds; nothing in it can be moved."""
-    return Panel(partial(random_widths, rule=rule), size=(10, 2.8))
+    return Panel(partial(random_widths, rule=rule), size=(10, 2.8), narrow=(4.6, 3.6))

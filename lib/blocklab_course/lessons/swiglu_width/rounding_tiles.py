@@ -8,6 +8,7 @@ from matplotlib.patches import Rectangle
 from blocklab_course.i18n import Text
 from blocklab_course.panel import Panel
 from blocklab_course.panel.axes_style import style_axes
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, MOVED, OTHER
 
 TILE = 5
@@ -28,13 +29,16 @@ SEEN = Text(
 def rounding_tiles(figure: Figure) -> Callable[[], str]:
     """A row for each number of squares: theirs, those added (hatched), and a frame around each whole tile."""
     longest = NUMBERS[-1] + TILE - 1
-    axes = figure.add_axes((0.07, 0.0, 0.92, 1.0))
-    axes.set(xlim=(-0.2, longest + 8.5), ylim=(-APART * (len(NUMBERS) - 1) - 0.3, 1.05), xticks=[])
-    axes.set_yticks([HIGH / 2 - APART * row for row in range(len(NUMBERS))], [f"n = {n}" for n in NUMBERS])
+    narrow = is_narrow(figure)
+    axes = add_axes(figure, wide=(0.07, 0.0, 0.92, 1.0), narrow=(0.14, 0.0, 0.85, 1.0))
+    # Words below the rows, or beside them.
+    apart, low, right = (APART + 0.75, 0.9, 0.2) if narrow else (APART, 0.3, 8.5)
+    axes.set(xlim=(-0.2, longest + right), ylim=(-apart * (len(NUMBERS) - 1) - low, 1.05), xticks=[])
+    axes.set_yticks([HIGH / 2 - apart * row for row in range(len(NUMBERS))], [f"n = {n}" for n in NUMBERS])
     axes.tick_params(axis="y", length=0)
     style_axes(axes, edges=())
     for row, n in enumerate(NUMBERS):
-        low, total = -APART * row, n + TILE - 1
+        low, total = -apart * row, n + TILE - 1
         tiles, left = divmod(total, TILE)
         for x in range(total):
             look = {"fc": MOVED, "ec": MOVED} if x < n else {"fc": "white", "ec": OTHER, "hatch": "////"}
@@ -43,7 +47,8 @@ def rounding_tiles(figure: Figure) -> Callable[[], str]:
         for tile in range(tiles):
             axes.add_patch(Rectangle((tile * TILE, low - 0.1), TILE, HIGH + 0.2, fill=False, ec=INK, lw=2.2))
         counted = COUNTED.format(tiles=tiles, left=left)
-        axes.text(longest + 0.6, low + HIGH / 2, counted, size=11, color=INK, va="center")
+        place = (0, low - 0.5) if narrow else (longest + 0.6, low + HIGH / 2)
+        axes.text(*place, counted, size=11, color=INK, va="center")
 
     def update() -> str:
         tiles, *more = [(n + TILE - 1) // TILE for n in NUMBERS]
@@ -62,4 +67,4 @@ def rounding_tiles(figure: Figure) -> Callable[[], str]:
 
 def panel() -> Panel:
     """The picture; nothing in it can be moved."""
-    return Panel(rounding_tiles, size=(10, 2.5))
+    return Panel(rounding_tiles, size=(10, 2.5), narrow=(4.6, 3.8))

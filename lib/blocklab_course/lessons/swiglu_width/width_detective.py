@@ -14,6 +14,7 @@ from blocklab_course.panel import Choice, Panel, Prediction, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 
 PUBLISHED = {4096: 11008, 5120: 13824, 6656: 17920, 8192: 22016}
@@ -49,7 +50,7 @@ TRY_ALL = {
 }
 """For how many of the models every value that fits is shown, from the top."""
 
-SIZE = (10, 4.4)
+SIZES = {"size": (10, 4.4), "narrow": (4.6, 6.4)}
 
 RULERS = Text(en="marks: the multiples of multiple_of", zh="刻度：multiple_of 的倍数")
 BEYOND = Text(en="distance from 8d/3 (without its fraction)", zh="与 8d/3（舍去小数）的距离")
@@ -76,8 +77,8 @@ def width_detective(figure: Figure) -> Callable[..., str]:
 
     update(multiple_of, tried): for how many models, from the top, the right half shows every value that fits.
     """
-    rulers = figure.add_axes((0.125, 0.15, 0.475, 0.69))
-    fits = figure.add_axes((0.685, 0.15, 0.3, 0.69))
+    rulers = add_axes(figure, wide=(0.125, 0.15, 0.475, 0.69), narrow=(0.27, 0.54, 0.7, 0.3))
+    fits = add_axes(figure, wide=(0.685, 0.15, 0.3, 0.69), narrow=(0.27, 0.08, 0.7, 0.3))
     raw = [hidden_width(d, 1) for d in PUBLISHED]
     gaps = [published - start for published, start in zip(PUBLISHED.values(), raw, strict=True)]
     draw_axes(rulers, str(RULERS), str(BEYOND), (-25, LAST + 20))
@@ -91,7 +92,13 @@ def width_detective(figure: Figure) -> Callable[..., str]:
     marks = LineCollection([], colors=QUIET, linewidths=0.8, animated=True)
     rulers.add_collection(marks, autolim=False)
     (dots,) = rulers.plot([], [], "o", color=MOVED, markersize=8, zorder=5, label=str(RULE), animated=True)
-    rulers.legend(loc="lower center", bbox_to_anchor=(0.5, 1.09), ncols=2, frameon=False, labelcolor=INK)
+    rulers.legend(
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.09),
+        ncols=1 if is_narrow(figure) else 2,
+        frameon=False,
+        labelcolor=INK,
+    )
     everything = [(m, row) for row, d in zip(ROWS, PUBLISHED, strict=True) for m in fitting(d)]
     ticks = LineCollection([], colors=INK, linewidths=2.2, animated=True)
     fits.add_collection(ticks, autolim=False)
@@ -147,9 +154,9 @@ def panel(**own: Control) -> Panel:
         "multiple_of": Slider(FIRST, LAST, STEP, value=64, label="multiple_of"),
         "tried": Choice(TRY_ALL, 0, label=Text(en="try all", zh="全试一遍")),
     }
-    return Panel(width_detective, size=SIZE, **controls | own)
+    return Panel(width_detective, **SIZES, **controls | own)
 
 
 def still() -> Panel:
     """Every value that fits, for all four models, and the one that fits them all; nothing in it can be moved."""
-    return Panel(lambda figure: partial(width_detective(figure), multiple_of=256, tried=len(ROWS)), size=SIZE)
+    return Panel(lambda figure: partial(width_detective(figure), multiple_of=256, tried=len(ROWS)), **SIZES)

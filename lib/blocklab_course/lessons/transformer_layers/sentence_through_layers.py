@@ -10,6 +10,7 @@ from blocklab_course.i18n import Text
 from blocklab_course.panel import Panel, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
+from blocklab_course.panel.narrow import is_narrow, subplots
 from blocklab_course.panel.palette import INK, MOVED, QUIET, TRUE
 from blocklab_course.pretrained import Trace
 
@@ -45,8 +46,12 @@ def sentence_through_layers(pieces: Sequence[str], sizes: Tensor) -> Callable[[F
     rows = np.arange(len(pieces))
 
     def picture(figure: Figure) -> Callable[..., str]:
-        grid = figure.subplots(
-            1, 2, sharey=True, gridspec_kw={"left": 0.09, "right": 0.985, "bottom": 0.12, "top": 0.83, "wspace": 0.06}
+        grid = subplots(
+            figure,
+            2,
+            wide={"left": 0.09, "right": 0.985, "bottom": 0.12, "top": 0.83, "wspace": 0.06},
+            narrow={"left": 0.2, "right": 0.97, "bottom": 0.06, "top": 0.87, "hspace": 0.3},
+            sharey=True,
         )
         dots = []
         for axes, title in zip(grid, HALVES, strict=True):
@@ -64,7 +69,9 @@ def sentence_through_layers(pieces: Sequence[str], sizes: Tensor) -> Callable[[F
                     for y, (name, mark, z, colours) in zip(APART, STEPS, strict=True)
                 ]
             )
-        figure.legend(*grid[0].get_legend_handles_labels(), loc="upper center", ncols=4, frameon=False, labelcolor=INK)
+        columns = 2 if is_narrow(figure) else 4
+        handles, labels = grid[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="upper center", ncols=columns, frameon=False, labelcolor=INK)
 
         def update(layer: int) -> str:
             here = table[layer]
@@ -95,4 +102,4 @@ def panel(reading: Trace, **own: Control) -> Panel:
     sizes = reading.sizes()
     last = len(sizes) - 1
     controls = {"layer": Slider(0, last, 1, value=last, label=Text(en="layer", zh="层"))}
-    return Panel(sentence_through_layers(reading.pieces, sizes), size=(10, 4.6), **controls | own)
+    return Panel(sentence_through_layers(reading.pieces, sizes), size=(10, 4.6), narrow=(4.6, 7.8), **controls | own)

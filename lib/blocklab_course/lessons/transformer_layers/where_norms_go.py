@@ -12,6 +12,7 @@ from blocklab_course.panel import Choice, Panel, Prediction, Slider, Toggle
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes, is_narrow, subplots
 from blocklab_course.panel.palette import INK, MOVED, OTHER
 
 from .random_stacks import DEEPEST, DEPTHS
@@ -98,7 +99,12 @@ def where_norms_go(figure: Figure) -> Callable[..., str]:
 
     update(place, depth, qk_norm): a place of the norms, one of DEPTHS, and whether queries and keys have one as well.
     """
-    grid = figure.subplots(1, 3, gridspec_kw={"left": 0.05, "right": 0.99, "bottom": 0.12, "top": 0.66, "wspace": 0.18})
+    grid = subplots(
+        figure,
+        3,
+        wide={"left": 0.05, "right": 0.99, "bottom": 0.12, "top": 0.66, "wspace": 0.18},
+        narrow={"left": 0.12, "right": 0.97, "bottom": 0.05, "top": 0.76, "hspace": 0.5},
+    )
     for axes, title in zip(grid, TITLES.values(), strict=True):
         axes.set(xlim=(0, DEEPEST + 2), xticks=[1, *DEPTHS[1:]], xlabel=str(LAYER))
         axes.set_title(str(title), size=11, color=INK)
@@ -114,11 +120,12 @@ def where_norms_go(figure: Figure) -> Callable[..., str]:
     chosen = [Curve(axes, CHOSEN, MOVED, "o-") for axes in grid]
     for curve, kind in zip(chosen, KINDS, strict=True):
         draggable(curve.dot, "depth", lambda depth, kind=kind: (depth, table[*stands["order"], depth][kind][0, -1]))
-    heading = figure.text(0.42, 0.92, "", size=13, color=INK, animated=True)
-    draw = paths_and_parts(figure.add_axes((0.03, 0.77, 0.36, 0.22)))
-    legend = figure.legend(
-        handles=[compared[0].dot, chosen[0].dot], loc=(0.41, 0.79), ncols=2, frameon=False, labelcolor=INK
-    )
+    narrow = is_narrow(figure)
+    place, size = ((0.03, 0.85), 11) if narrow else ((0.42, 0.92), 13)
+    heading = figure.text(*place, "", size=size, color=INK, animated=True)
+    draw = paths_and_parts(add_axes(figure, wide=(0.03, 0.77, 0.36, 0.22), narrow=(0.1, 0.88, 0.8, 0.12)))
+    handles, where = [compared[0].dot, chosen[0].dot], (0.01, 0.8) if narrow else (0.41, 0.79)
+    legend = figure.legend(handles=handles, loc=where, ncols=2, frameon=False, labelcolor=INK)
     to_compare = legend.legend_handles[0], legend.get_texts()[0]
     for artist in to_compare:
         artist.set_animated(True)
@@ -171,4 +178,4 @@ def panel(**own: Control) -> Panel:
         "depth": Slider(DEPTHS[0], DEEPEST, 2, value=OPENING, label=Text(en="depth", zh="深度"), log=True),
         "qk_norm": Toggle(False, label=Text(en="QK-norm inside attention", zh="注意力里加 QK-norm")),
     }
-    return Panel(where_norms_go, size=(10, 4.9), **controls | own)
+    return Panel(where_norms_go, size=(10, 4.9), narrow=(4.6, 8.6), **controls | own)

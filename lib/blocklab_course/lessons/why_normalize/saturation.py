@@ -13,6 +13,7 @@ from blocklab_course.panel import Panel, Slider, Toggle
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import is_narrow
 from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, QUIET, TRUE
 
@@ -39,11 +40,19 @@ def saturation(figure: Figure) -> Callable[..., str]:
 
     update(scale, normalize): the standard deviation of the inputs, and whether they are standardized first.
     """
-    place = figure.add_gridspec(
-        2, 2, width_ratios=(3, 2), height_ratios=(3, 1), left=0.06, right=0.985, bottom=0.08, top=0.9, wspace=0.14
-    )
-    curve, inputs = figure.add_subplot(place[0, 0]), figure.add_subplot(place[1, 0])
-    outputs = figure.add_subplot(place[:, 1])
+    if is_narrow(figure):
+        curve, inputs, outputs = figure.subplots(
+            3,
+            1,
+            height_ratios=(3, 1, 2.4),
+            gridspec_kw={"left": 0.1, "right": 0.97, "bottom": 0.05, "top": 0.95, "hspace": 0.4},
+        )
+    else:
+        place = figure.add_gridspec(
+            2, 2, width_ratios=(3, 2), height_ratios=(3, 1), left=0.06, right=0.985, bottom=0.08, top=0.9, wspace=0.14
+        )
+        curve, inputs = figure.add_subplot(place[0, 0]), figure.add_subplot(place[1, 0])
+        outputs = figure.add_subplot(place[:, 1])
     z = np.linspace(IN_BINS[0], IN_BINS[-1], 400)
     curve.set(xlim=(z[0], z[-1]), ylim=(-1.15, 1.15), title=str(CURVE))
     inputs.set(xlim=(z[0], z[-1]), ylim=(0, 1.1), yticks=[])
@@ -64,7 +73,7 @@ def saturation(figure: Figure) -> Callable[..., str]:
     curve.plot(z, 1 - np.tanh(z) ** 2, "--", color=MOVED, linewidth=1.8, label=str(SLOPE), zorder=4)
     (knob,) = curve.plot([], [], "o", color=TRUE, markersize=9, markeredgecolor="white", animated=True, zorder=5)
     knob.set(label=str(ONE_DEVIATION), clip_on=False)
-    curve.legend(loc="upper left", frameon=False, labelcolor=INK)
+    curve.legend(loc="lower right" if is_narrow(figure) else "upper left", frameon=False, labelcolor=INK)
     normal = torch.special.ndtri((torch.arange(COUNT, dtype=torch.float64) + 0.5) / COUNT)
 
     def update(scale: float, normalize: bool) -> str:
@@ -103,4 +112,4 @@ def panel(**own: Control) -> Panel:
         ),
         "normalize": Toggle(False, label=Text(en="standardize first", zh="先标准化")),
     }
-    return Panel(saturation, size=(10, 4.2), **controls | own)
+    return Panel(saturation, size=(10, 4.2), narrow=(4.6, 6.4), **controls | own)

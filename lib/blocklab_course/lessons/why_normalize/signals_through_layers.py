@@ -16,6 +16,7 @@ from blocklab_course.panel import Choice, Panel, Prediction, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import subplots
 from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, QUIET, TRUE
 
@@ -127,8 +128,11 @@ def signals_through_layers(network: Network) -> Callable[[Figure], Callable[...,
     """
 
     def picture(figure: Figure) -> Callable[..., str]:
-        values, sizes = figure.subplots(
-            1, 2, gridspec_kw={"left": 0.06, "right": 0.985, "bottom": 0.24, "top": 0.9, "wspace": 0.18}
+        values, sizes = subplots(
+            figure,
+            2,
+            wide={"left": 0.06, "right": 0.985, "bottom": 0.24, "top": 0.9, "wspace": 0.18},
+            narrow={"left": 0.13, "right": 0.97, "bottom": 0.15, "top": 0.94, "hspace": 0.2},
         )
         values.set(xlim=(0, COLUMNS), ylim=(ROWS, 0))
         values.set_axis_off()
@@ -233,4 +237,4 @@ def panel(network: Network, **own: Control) -> Panel:
         "depth": Slider(5, DEEPEST, 5, value=20, label=Text(en="layers", zh="层数")),
         "activation": Choice(ACTIVATIONS, "tanh", label=Text(en="activation", zh="激活函数")),
     }
-    return Panel(signals_through_layers(network), size=(10, 4.4), **controls | own)
+    return Panel(signals_through_layers(network), size=(10, 4.4), narrow=(4.6, 6.4), **controls | own)

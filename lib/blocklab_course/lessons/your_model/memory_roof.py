@@ -11,6 +11,7 @@ from blocklab_course.panel import Choice, Panel, Slider
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, OTHER, STILL
 
@@ -64,7 +65,7 @@ def memory_roof(figure: Figure) -> Callable[..., str]:
 
     update(bandwidth, model, bits): GB/s, one of SIZES, bits of a number.
     """
-    axes = figure.add_axes((0.085, 0.15, 0.88, 0.8))
+    axes = add_axes(figure, wide=(0.085, 0.15, 0.88, 0.8), narrow=(0.18, 0.1, 0.79, 0.87))
     prepare(axes)
     ends = np.array([SLOWEST, FASTEST])
     (line,) = axes.plot(ends, ends, color=OTHER, linewidth=2.2, animated=True)
@@ -106,7 +107,8 @@ def prepare(axes: Axes) -> None:
     for bandwidth, machine in MACHINES:
         axes.plot([bandwidth] * 2, [LOW, 1.5 * LOW], color=INK, linewidth=1)
         side = SIDES.get(bandwidth, "center")
-        axes.text(bandwidth, 1.6 * LOW, f"{machine} {bandwidth}", size=9, color=INK, ha=side, va="bottom")
+        turned = {"rotation": 90, "ha": "center"} if is_narrow(axes.figure) else {"ha": side}
+        axes.text(bandwidth, 1.6 * LOW, f"{machine} {bandwidth}", size=9, color=INK, va="bottom", **turned)
 
 
 def panel(**own: Control) -> Panel:
@@ -116,4 +118,4 @@ def panel(**own: Control) -> Panel:
         "model": Choice({name: name for name in SIZES}, "135M", label=Text(en="model", zh="模型")),
         "bits": Choice({str(bits): bits for bits in (16, 8, 4)}, 16, label=Text(en="bits", zh="位数")),
     }
-    return Panel(memory_roof, size=(10, 4.4), **controls | own)
+    return Panel(memory_roof, size=(10, 4.4), narrow=(4.6, 5.6), **controls | own)
