@@ -37,8 +37,8 @@ class Canvas:
     `frame()` draws the figure and returns (height, width, 4) RGBA bytes. `strokes()` returns the numbers of what is
     drawn; `records` holds their contents, and `moving_artists` the artists in the order of `Drawing.moving`. Both are
     cheap while only animated artists change. A stale static artist, or one that was added or removed, redraws
-    everything. Two canvases may share their records. A layout engine runs once and is then removed, so that the axes keep their place; a picture that needs
-    a new layout sets its engine again.
+    everything. Two canvases may share their records. A layout engine runs once and is then removed, so that the axes
+    keep their place; a picture that needs a new layout sets its engine again.
     """
 
     def __init__(self, size: tuple[float, float], scale: float, records: DisplayList | None = None):

@@ -125,7 +125,7 @@ class Panel:
         return self._drawings[self.is_narrow]
 
     def arrange(self, narrow: bool) -> None:
-        """Draw for a narrow page from now on, or for a wide one. Does nothing without an arrangement for narrow ones."""
+        """Draw for a narrow page from now on, or for a wide one; a panel with one arrangement draws that one."""
         self.is_narrow = narrow and self.narrow is not None
 
     @property

@@ -154,7 +154,11 @@ def aligned_widths(recording: Recording) -> Callable:
 
 
 def dress(axes: Axes, label: Text) -> None:
-    axes.set(xlim=(NARROWEST - 4, WIDEST + 4), xticks=TICKS, ylabel=str(label))
+    axes.set(
+        xlim=(NARROWEST - 4, WIDEST + 4),
+        xticks=(NARROWEST, 10922, WIDEST) if is_narrow(axes.figure) else TICKS,
+        ylabel=str(label),
+    )
     style_axes(axes, grid="y")
     axes.yaxis.label.set(color=INK, size=10)
     axes.yaxis.set_label_coords(-0.17 if is_narrow(axes.figure) else -0.083, 0.5)

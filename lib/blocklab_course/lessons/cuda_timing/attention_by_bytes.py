@@ -89,7 +89,7 @@ def attention_by_bytes(figure: Figure) -> Callable[..., str]:
 
     update(length, head_dim, heads, dtype): the sizes, and a name of DTYPES.
     """
-    axes = add_axes(figure, wide=(0.115, 0.16, 0.87, 0.68), narrow=(0.17, 0.13, 0.8, 0.6))
+    axes = add_axes(figure, wide=(0.115, 0.16, 0.87, 0.68), narrow=(0.24, 0.13, 0.73, 0.6))
     axes.set(ylim=(-0.6, 2.2))
     axes.set_yticks([y for y, _ in ROWS.values()], [str(name) for _, name in ROWS.values()])
     axes.tick_params(axis="y", length=0)
@@ -103,9 +103,9 @@ def attention_by_bytes(figure: Figure) -> Callable[..., str]:
         (OTHERS, {"facecolor": OTHER}),
     )
     handles = [line, *(Patch(label=str(label), **look) for label, look in looks)]
-    columns = 2 if is_narrow(figure) else 5
+    columns = {"ncols": 2, "columnspacing": 1.0, "handlelength": 1.3} if is_narrow(figure) else {"ncols": 5}
     axes.legend(
-        handles=handles, loc="lower right", bbox_to_anchor=(1.005, 0.99), ncols=columns, frameon=False, labelcolor=INK
+        handles=handles, loc="lower right", bbox_to_anchor=(1.005, 0.99), frameon=False, labelcolor=INK, **columns
     )
     bars = {way: Bar(axes, way, y) for way, (y, _) in ROWS.items()}
 
@@ -116,7 +116,7 @@ def attention_by_bytes(figure: Figure) -> Callable[..., str]:
         unit = "ms" if max(by_bytes, by_arithmetic) >= 1e-3 else "µs"
         per_second = PER_SECOND[unit]
         axes.set_xlim(0, longest := ROOM * per_second * max(by_bytes, by_arithmetic))
-        axes.set_xlabel(TIME.format(unit))
+        axes.set_xlabel(TIME.format(unit), loc="right" if is_narrow(figure) else "center")
         line.set_xdata([per_second * by_arithmetic] * 2)
         small, large = (per_second * size / BANDWIDTH for size in matrix_bytes(*sizes))
         for way, bar in bars.items():

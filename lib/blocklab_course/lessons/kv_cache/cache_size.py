@@ -13,7 +13,7 @@ from blocklab_course.panel import Choice, Panel, Prediction, Slider, Toggle
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import pickable
-from blocklab_course.panel.narrow import add_axes
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.numbers import short_number
 from blocklab_course.panel.palette import INK, MOVED, OTHER, PAPER, POKED, QUIET, STILL, letters_on
 
@@ -85,7 +85,7 @@ def cache_size(figure: Figure) -> Callable[..., str]:
     axes.set_xticks([], minor=True)
     axes.set_yticks(range(len(models)), [model.name for model in models])
     axes.tick_params(axis="y", length=0, labelsize=11)
-    axes.set_title(str(SIZE), size=11, color=INK)
+    axes.set_title(str(SIZE), size=11, color=INK, loc="right" if is_narrow(figure) else "center")
     style_axes(axes, edges=("bottom",), grid="x")
     axes.axvline(CARD, color=QUIET, linestyle="--", linewidth=1.2)
     axes.text(CARD * 1.2, -0.52, str(AN_H100), size=9, color=QUIET, ha="left", va="center")

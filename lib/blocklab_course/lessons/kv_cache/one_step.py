@@ -57,7 +57,7 @@ def one_step(figure: Figure) -> Callable[..., str]:
 
     update(prompt, step, cache): tokens of the prompt; how many tokens were written since; whether a cache is used.
     """
-    grid = Grid(add_axes(figure, wide=(0.06, 0.2, 0.4, 0.7), narrow=(0.13, 0.5, 0.64, 0.45)))
+    grid = Grid(add_axes(figure, wide=(0.06, 0.2, 0.4, 0.7), narrow=(0.12, 0.5, 0.61, 0.45)))
     sums = Sums(add_axes(figure, wide=(0.62, 0.3, 0.36, 0.52), narrow=(0.36, 0.08, 0.61, 0.23)))
 
     def update(prompt: int, step: int, cache: bool) -> str:

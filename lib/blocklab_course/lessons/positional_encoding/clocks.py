@@ -112,19 +112,22 @@ def clocks(figure: Figure) -> Callable[..., str]:
 
 
 class Face:
-    """Eight clocks in a row, or in two on a phone. A hand starts at twelve and goes clockwise: its tip is at (sine, cosine)."""
+    """Eight clocks in a row, or in two on a phone.
+
+    A hand starts at twelve and goes clockwise: its tip is at (sine, cosine).
+    """
 
     def __init__(self, axes: Axes):
         narrow = is_narrow(axes.figure)
         size = (SLIM, TALL) if narrow else (WIDE, HIGH)
         axes.set(xlim=(0, size[0]), ylim=(0, size[1]), xticks=[], yticks=[])
         style_axes(axes, edges=())
-        clocks = range(WIDTH // 2)
-        if narrow:  # where each column of a clock and its words stands
-            feet = np.array([(0.62 + 1.12 * (i % 4), HIGH * (1 - i // 4)) for i in clocks])
+        clocks = range(WIDTH // 2)  # each stands above the column of its words
+        if narrow:
+            feet = [(0.62 + 1.12 * (i % 4), HIGH * (1 - i // 4)) for i in clocks]
         else:
-            feet = np.array([(LEFT + STEP * i, 0) for i in clocks])
-        self.centres = feet + (0, CENTRE)
+            feet = [(LEFT + STEP * i, 0) for i in clocks]
+        self.centres = np.array([(x, y + CENTRE) for x, y in feet])
         around = np.linspace(0, 2 * np.pi, 61)
         rim = np.stack([np.sin(around), np.cos(around)], -1)
         circles = [c + RADIUS * rim for c in self.centres]
@@ -142,7 +145,7 @@ class Face:
         else:
             self.names = [axes.text(MARGIN, row, "", size=10, ha="right", **moving) for row in ROWS]
         self.cells, self.numbers = [], []
-        edges = [foot + (side, 0) for foot in feet for side in (-CELL[0], 0)]
+        edges = [(x + side, y) for x, y in feet for side in (-CELL[0], 0)]
         for row, (colour, wide), (left, high) in zip(ROWS, HANDS, swatches, strict=True):
             axes.plot([left, left + 0.16], [high, high], color=colour, linewidth=wide, solid_capstyle="round")
             fields = [Rectangle((x, y + row - CELL[1] / 2), *CELL) for x, y in edges]

@@ -91,8 +91,9 @@ def known_angles(figure: Figure) -> Callable[..., str]:
     (known_dots,) = left.plot([], [], marker="o", markersize=4, color=OTHER, label=str(KNOWN), **style)
     (asked_dots,) = left.plot([], [], marker="o", markersize=4.5, mfc="none", color=MOVED, label=str(ASKED), **style)
     (new_dots,) = left.plot([], [], marker="D", markersize=5, color=POKED, label=str(NEW), **style)
-    figure.legend(handles=[known_dots, asked_dots, new_dots], loc="upper left", bbox_to_anchor=(0.08, 0.99), ncols=1 if is_narrow(figure) else 3,
-                  frameon=False, handletextpad=0.2, columnspacing=1.2)  # fmt: skip
+    columns = 1 if is_narrow(figure) else 3
+    figure.legend(handles=[known_dots, asked_dots, new_dots], loc="upper left", bbox_to_anchor=(0.08, 0.99),
+                  ncols=columns, frameon=False, handletextpad=0.2, columnspacing=1.2)  # fmt: skip
     (slowed,) = right.plot([], [], color=MOVED, marker="o", markersize=3, linewidth=1.4, animated=True)
     floor = right.axhline(1, color=QUIET, linewidth=1.6, linestyle="--", animated=True)
     name = right.text(0.03, 0, "1/s", transform=right.get_yaxis_transform(), size=9, color=INK, animated=True)

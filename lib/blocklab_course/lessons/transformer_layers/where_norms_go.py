@@ -103,7 +103,7 @@ def where_norms_go(figure: Figure) -> Callable[..., str]:
         figure,
         3,
         wide={"left": 0.05, "right": 0.99, "bottom": 0.12, "top": 0.66, "wspace": 0.18},
-        narrow={"left": 0.12, "right": 0.97, "bottom": 0.05, "top": 0.76, "hspace": 0.5},
+        narrow={"left": 0.12, "right": 0.97, "bottom": 0.06, "top": 0.76, "hspace": 0.5},
     )
     for axes, title in zip(grid, TITLES.values(), strict=True):
         axes.set(xlim=(0, DEEPEST + 2), xticks=[1, *DEPTHS[1:]], xlabel=str(LAYER))

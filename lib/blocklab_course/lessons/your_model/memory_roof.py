@@ -65,7 +65,7 @@ def memory_roof(figure: Figure) -> Callable[..., str]:
 
     update(bandwidth, model, bits): GB/s, one of SIZES, bits of a number.
     """
-    axes = add_axes(figure, wide=(0.085, 0.15, 0.88, 0.8), narrow=(0.18, 0.1, 0.79, 0.87))
+    axes = add_axes(figure, wide=(0.085, 0.15, 0.88, 0.8), narrow=(0.2, 0.1, 0.74, 0.87))
     prepare(axes)
     ends = np.array([SLOWEST, FASTEST])
     (line,) = axes.plot(ends, ends, color=OTHER, linewidth=2.2, animated=True)
@@ -107,8 +107,9 @@ def prepare(axes: Axes) -> None:
     for bandwidth, machine in MACHINES:
         axes.plot([bandwidth] * 2, [LOW, 1.5 * LOW], color=INK, linewidth=1)
         side = SIDES.get(bandwidth, "center")
-        turned = {"rotation": 90, "ha": "center"} if is_narrow(axes.figure) else {"ha": side}
-        axes.text(bandwidth, 1.6 * LOW, f"{machine} {bandwidth}", size=9, color=INK, va="bottom", **turned)
+        turn = 90 if is_narrow(axes.figure) else 0
+        words = f"{machine} {bandwidth}"
+        axes.text(bandwidth, 1.6 * LOW, words, size=9, color=INK, ha=side, va="bottom", rotation=turn)
 
 
 def panel(**own: Control) -> Panel:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from textwrap import wrap
+from textwrap import fill, wrap
 
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
@@ -15,6 +15,7 @@ from blocklab_course.panel import Choice, Panel, Prediction
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import pickable
+from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import GROUPS, INK, MOVED, PAPER, QUIET, STILL, TRUE
 
 from .prompts import FIRST, HAIKU
@@ -70,6 +71,7 @@ INVISIBLE = re.compile(r"\\(x[0-9a-f]{2}|[a-z])")  # which SmolLM2 itself spells
 LINE, LINES = 56, 3  # characters, and how many lines of an answer are drawn
 COLUMNS, WIDE, HIGH, GAP = 3, 2.44, 0.7, 0.1
 LEFT = 1.95  # of the tiles, behind the names of the functions
+SLIM, HEAD = 1.53, 0.3  # on a phone: the width of a tile, and the height of a name above its tiles
 CHOSEN = GROUPS[1]  # MOVED as a tint: a name is read on it in every theme
 
 
@@ -79,10 +81,11 @@ def wrong_block(figure: Figure) -> Callable[..., str]:
     update(wrong): the id of a mistake, or RIGHT.
     """
     found = recorded()
-    patches = tile_axes(figure.add_axes((0.01, 0.38, 0.98, 0.61)))
+    patches = tile_axes(add_axes(figure, wide=(0.01, 0.38, 0.98, 0.61), narrow=(0.01, 0.43, 0.98, 0.565)))
     right = found[RIGHT].loss
-    bar, reading = loss_axes(figure.add_axes((0.055, 0.16, 0.38, 0.1)), right)
-    answers = answer_axes(figure.add_axes((0.465, 0.015, 0.53, 0.355)))
+    bar, reading = loss_axes(add_axes(figure, wide=(0.055, 0.16, 0.38, 0.1), narrow=(0.07, 0.33, 0.8, 0.055)), right)
+    answers = answer_axes(add_axes(figure, wide=(0.465, 0.015, 0.53, 0.355), narrow=(0.0, 0.01, 1.0, 0.25)))
+    room = (46, 4) if is_narrow(figure) else (LINE, LINES)
 
     def update(wrong: str) -> str:
         seen = found[wrong]
@@ -91,10 +94,10 @@ def wrong_block(figure: Figure) -> Callable[..., str]:
         bar.set_width(seen.loss)
         bar.set_color(TRUE if wrong == RIGHT else MOVED)
         reading.set(x=beside(seen.loss, (right, VOCABULARY_LOSS)), text=f"{seen.loss:.4f}")
-        said = drawn(seen.text), drawn(seen.haiku)
-        for answer, lines in zip(answers, said, strict=True):
-            answer.set_text(lines)
-        text, haiku = (lines.replace("\n", " ") for lines in said)
+        said = seen.text, seen.haiku
+        for answer, words in zip(answers, said, strict=True):
+            answer.set_text(drawn(words, *room))
+        text, haiku = (drawn(words).replace("\n", " ") for words in said)
         if wrong == RIGHT:
             return RIGHT_ONE.format(loss=seen.loss, text=text, haiku=haiku)
         name = next(label for label, value in CHOICES.items() if value == wrong)
@@ -113,24 +116,28 @@ def beside(loss: float, marks: tuple[float, ...]) -> float:
 
 def tile_axes(axes: Axes) -> PatchCollection:
     """A tile for each mistake, which can be touched, and its name on it."""
-    rows = len(BLOCKS)
-    axes.set(xlim=(0, LEFT + COLUMNS * WIDE), ylim=(rows * HIGH, 0))
+    narrow = is_narrow(axes.figure)
+    left, wide, head = (0, SLIM, HEAD) if narrow else (LEFT, WIDE, 0)
+    pitch = HIGH + head
+    axes.set(xlim=(0, left + COLUMNS * wide), ylim=(len(BLOCKS) * pitch, 0))
     axes.set_axis_off()
     for row, block in enumerate(BLOCKS):
-        name = axes.text(LEFT - 0.15, (row + 0.5) * HIGH, str(block), ha="right", va="center", size=11, color=INK)
+        x, y, side = (GAP, row * pitch + 0.6 * head, "left") if narrow else (LEFT - 0.15, (row + 0.5) * HIGH, "right")
+        name = axes.text(x, y, str(block), ha=side, va="center", size=11, color=INK)
         if isinstance(block, str):  # a function
             name.set_family("monospace")
     shapes = []
     for wrong in WRONG:
         row = BLOCKS.index(wrong.block)
         column = [other.id for other in WRONG if other.block == wrong.block].index(wrong.id)
-        x, y = LEFT + column * WIDE, row * HIGH
+        x, y = left + column * wide, row * pitch + head
         shapes.append(
             FancyBboxPatch(
-                (x + GAP / 2, y + GAP / 2), WIDE - GAP, HIGH - GAP, boxstyle="round,pad=0,rounding_size=0.08"
+                (x + GAP / 2, y + GAP / 2), wide - GAP, HIGH - GAP, boxstyle="round,pad=0,rounding_size=0.08"
             )
         )
-        axes.text(x + WIDE / 2, y + HIGH / 2, str(wrong.name), ha="center", va="center", size=10.5, color=INK, zorder=5)
+        words = fill(str(wrong.name), 15) if narrow else str(wrong.name)
+        axes.text(x + wide / 2, y + HIGH / 2, words, ha="center", va="center", size=10.5, color=INK, zorder=5)
     patches = axes.add_collection(PatchCollection(shapes, edgecolor=QUIET, linewidth=0.8, animated=True, zorder=2))
     pickable(patches, "wrong", [wrong.id for wrong in WRONG])
     return patches
@@ -164,7 +171,7 @@ def answer_axes(axes: Axes) -> list[ArtistText]:
     return answers
 
 
-def drawn(answer: str) -> str:
+def drawn(answer: str, width: int = LINE, lines: int = LINES) -> str:
     """A recorded answer in lines, a long one up to where there is room; and what the record left out named.
 
     A dot stands for a character that cannot be seen, as in the record.
@@ -172,10 +179,10 @@ def drawn(answer: str) -> str:
     answer = INVISIBLE.sub("·", answer)
     if answer.endswith("…"):
         answer = f"{answer[:-1].rstrip()} {UNFIT}".strip()
-    return "\n".join(wrap(answer, LINE, max_lines=LINES, placeholder=" …")) or str(NO_WORD)
+    return "\n".join(wrap(answer, width, max_lines=lines, placeholder=" …")) or str(NO_WORD)
 
 
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {"guess": GUESS, "wrong": Choice(CHOICES, RIGHT, label=Text(en="mistake", zh="错误"))}
-    return Panel(wrong_block, size=(10, 5.2), **controls | own)
+    return Panel(wrong_block, size=(10, 5.2), narrow=(4.6, 9), **controls | own)
