@@ -145,6 +145,7 @@ r"""
 Panel(
     idle_slider,
     size=(10, 3.6),
+    narrow=(4.6, 5.6),
     guess=GUESS,
     scale=Slider(1e-6, 1e6, 10**0.25, value=1.0, label=Text(en="s", zh="s"), log=True),
 )
