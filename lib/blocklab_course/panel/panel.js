@@ -671,9 +671,8 @@ function view(player, element) {
   }
   const fold = () => {
     const spare = shown.narrow ? nodes.slice(IN_SIGHT) : [];
-    if (spare.length > 1) more.append(...spare); // folding a single one would save no space
-    bar.replaceChildren(...nodes.filter((node) => spare.length < 2 || !spare.includes(node)));
-    if (spare.length > 1) bar.append(more);
+    more.append(...spare);
+    bar.replaceChildren(...nodes.filter((node) => !spare.includes(node)), ...(spare.length ? [more] : []));
     if (nodes.length) bar.append(resetButton);
   };
   const resized = new ResizeObserver(() => {
