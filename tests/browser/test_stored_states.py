@@ -58,14 +58,15 @@ def demo(figure: Figure):
 
 def demo_panel() -> Panel:
     ways = Choice({Text(en="with", zh="有"): "with", Text(en="without", zh="没有"): "without"}, "without", label="way")
-    return Panel(demo, size=(4, 3), guess=GUESS, n=Slider(0, 9, 1, value=2, label="n"), way=ways)
+    return Panel(demo, size=(4, 3), narrow=(2, 3), guess=GUESS, n=Slider(0, 9, 1, value=2, label="n"), way=ways)
 
 
-def in_both_languages(make) -> dict[str, Panel]:
+def in_both_languages(make, narrow: bool = False) -> dict[str, Panel]:
     made = {}
     for language in LANGUAGES:
         set_language(language)
         made[language] = make()
+        made[language].arrange(narrow)
     return made
 
 
@@ -157,11 +158,13 @@ def assert_like_the_kernel(page, made: dict[str, Panel], states, every: int = 1)
             assert records[state["handles"]] == ("handles", tuples(touched))
 
 
-def test_stored_states_match_the_kernel_stroke_for_stroke(page, tmp_path):
-    made = in_both_languages(demo_panel)
+@pytest.mark.parametrize("narrow", [False, True])
+def test_stored_states_match_the_kernel_stroke_for_stroke(page, tmp_path, narrow):
+    made = in_both_languages(demo_panel, narrow)
     states = select_states(made["en"])
     load(page, encode(made, states), tmp_path)
-    assert_like_the_kernel(page, in_both_languages(demo_panel), states)
+    assert_like_the_kernel(page, in_both_languages(demo_panel, narrow), states)
+    assert {state["narrow"] for state in unpacked(page, "zh")["states"]} == {narrow}
 
 
 def test_stored_states_of_a_lesson_match_the_kernel(page, tmp_path):
