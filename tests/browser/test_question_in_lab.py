@@ -10,7 +10,9 @@ from blocklab_course.panel import backend
 
 pytestmark = pytest.mark.xdist_group("panel")
 
-ASKED = """predict("{kind}_sum", {{"it grows": True, "it stays": False}}, why="Squares are added.", question="The sum?")"""
+ASKED = (
+    """predict("{kind}_sum", {{"it grows": True, "it stays": False}}, why="Squares are added.", question="The sum?")"""
+)
 NUMBER = """predict("{kind}_half", 6.6, within=0.1, why="It halves.")"""
 
 
