@@ -53,7 +53,8 @@ def grid(rows: Iterable[Sequence[str]], marked: Sequence[int] = ()) -> str:
         style = f"{_LEFT};font-weight:600" if number in marked else _LEFT
         body = "".join(f'<td style="{style}">{cell}</td>' for cell in cells)
         head = f"{_LEFT};font-weight:normal;overflow-wrap:break-word"  # a label may not be split to make room
-        lines.append(f'<tr style="background:none"><th style="{head}">{label}</th>{body}</tr>')
+        kind = "th" if label else "td"
+        lines.append(f'<tr style="background:none"><{kind} style="{head}">{label}</{kind}>{body}</tr>')
     inside = "".join(lines)
     style = "border-collapse:collapse;border:none;margin:8px 0 0;font-size:inherit"
     return f'<div style="overflow-x:auto"><table style="{style}">{inside}</table></div>' if inside else ""
