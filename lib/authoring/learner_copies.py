@@ -16,7 +16,7 @@ from .lab_workspace import name_kernel, to_bytes, trust, write_workspace
 from .problem import BuildError
 from .project import Project
 
-VIEW, PNG = "application/vnd.jupyter.widget-view+json", "image/png"
+VIEW, PNG, HTML = "application/vnd.jupyter.widget-view+json", "image/png", "text/html"
 
 KEPT = Text(en="kept your old copies in {kept}/", zh="原来的副本保留在 {kept}/")
 COPIED = Text(en="my/: {added} copied, {there} left as they are", zh="my/：新复制 {added} 份，{there} 份保持原样")
@@ -121,7 +121,7 @@ def _exercise_cells(notebook: dict) -> list[dict]:
 
 
 def prepare_copy(lesson: bytes) -> bytes:
-    """The notebook as if it had never run, except for its pictures. A panel's says how to bring it to life."""
+    """The notebook as if it had never run, except for pictures and questions, which say how to bring them to life."""
     notebook = json.loads(lesson)
     remove_hidden(notebook)
     for cell in notebook["cells"]:
@@ -132,17 +132,18 @@ def prepare_copy(lesson: bytes) -> bytes:
 
 
 def _unrun(output: dict) -> list[dict]:
-    """The picture in an output, between what stands above and below it; nothing for any other output.
+    """The picture in an output, between what stands above and below it, or its question; nothing for any other output.
 
     They are separate outputs, because JupyterLab removes pictures from the HTML of a notebook that is not trusted. A
     widget that no kernel has made would show an error in place of the picture.
     """
-    if PNG not in output.get("data", ()):
+    kinds = output.get("data", {}).keys()
+    if not (PNG in kinds or {VIEW, HTML} <= kinds):
         return []
     picture = {kind: data for kind, data in output["data"].items() if kind != VIEW}
     around = output["metadata"].pop(METADATA_KEY, {})
     parts = [around.get("above"), picture, around.get("below")]
-    shown = [{"text/html": part} if isinstance(part, str) else part for part in parts if part]
+    shown = [{HTML: part} if isinstance(part, str) else part for part in parts if part]
     metadata = [output["metadata"] if part is picture else {} for part in shown]
     return [
         {"output_type": "display_data", "data": data, "metadata": own}

@@ -104,6 +104,17 @@ def test_copy_of_a_panel_has_its_guess_above_and_how_to_begin_below():
     assert outputs[1]["metadata"] == {PNG: {"width": 3}}
 
 
+def test_copy_keeps_a_question_that_waits_for_its_answer_and_no_other_widget():
+    lesson = notebook(("question", "guess", "predict()"), ("progress", "slow", "progress_bar()"))
+    question, bar = ({"data": {VIEW: {}, "text/plain": "…"}, "metadata": {}} for _ in range(2))
+    question["data"]["text/html"] = "How many?"
+    for cell, output in zip(lesson["cells"], (question, bar), strict=True):
+        cell["outputs"] = [{"output_type": "display_data", **output}]
+    asked, waited = (cell["outputs"] for cell in json.loads(prepare_copy(json.dumps(lesson).encode()))["cells"])
+    assert [output["data"] for output in asked] == [{"text/plain": "…", "text/html": "How many?"}]
+    assert waited == []
+
+
 def test_copies_are_trusted_and_name_the_kernel(project):
     run(project)
     write(project.root / "my" / "zh" / "01_second.ipynb", notebook(("one", "exercise", ANSWER)))
