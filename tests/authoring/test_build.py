@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from demo_lessons import edit, make_project
+from nbformat.v4 import new_output
 
 from authoring import notebook
 from authoring.__main__ import main
@@ -18,6 +19,7 @@ from authoring.address import Address
 from authoring.check import check
 from authoring.install_cell import install_code
 from authoring.learner_copies import prepare_copy
+from authoring.lint.outputs import output_texts
 from authoring.project import Project
 from blocklab import __version__
 
@@ -206,6 +208,11 @@ def test_times_and_embedded_pictures_may_differ_between_languages(project):
         by_id["what-a-token-is-3"].outputs[0].data["text/html"] = f'<img src="data:image/png;base64,{picture}"> 42'
         notebook.write(built, path)
     assert found(project) == []
+
+
+def test_looks_of_an_output_may_differ_between_languages():
+    html = {"text/html": '<p style="margin:6px 0 0">3 of 5</p><p style="color:#123">7</p>'}
+    assert output_texts(new_output("display_data", html)) == ["<p>3 of 5</p><p>7</p>"]
 
 
 def test_check_reports_added_metadata(project):

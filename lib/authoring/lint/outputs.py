@@ -10,18 +10,18 @@ from authoring.problem import Problem
 from authoring.source import parse
 
 _MEMORY = re.compile(r"0x[0-9a-f]{6,}")
-_EMBEDDED = re.compile(r"data:[\w/+-]+;base64,[\w+/=]+")
+_UNREAD = re.compile(r'data:[\w/+-]+;base64,[\w+/=]+| style="[^"]*"')  # embedded pictures, and looks
 # Functions that return None. A call of any other function in the last line shows a value.
 _SILENT = {"begin", "assert_close", "manual_seed", "seed", "append", "extend", "update", "step", "backward"}
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def output_texts(output: NotebookNode) -> list[str]:
-    """The texts of an output: printed text, or the text formats of a displayed value."""
+    """The texts of an output: printed text, or what a reader sees of the text formats of a displayed value."""
     if output.output_type == "stream":
         return [output.text]
     shown = [data for kind, data in output.get("data", {}).items() if kind.startswith("text/")]
-    return [_EMBEDDED.sub("", data) for data in shown]  # without embedded pictures
+    return [_UNREAD.sub("", data) for data in shown]
 
 
 def check_outputs(notebook: NotebookNode, file: str) -> list[Problem]:
