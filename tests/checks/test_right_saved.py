@@ -19,7 +19,8 @@ def test_right_solutions_are_saved(name, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "blocklab_course.workspace.source_code.is_beside_notebooks", lambda file: "right" in Path(file).parts
     )
-    results = {label: save(EXERCISES[name], solution)[0] for label, solution in RIGHT[name].items()}
-    refused = {label: message for label, message in results.items() if not message.startswith("Kept as")}
+    results = {label: save(EXERCISES[name], solution) for label, solution in RIGHT[name].items()}
+    assert all(message.startswith("Kept as") for saved, (message, *_) in results.values() if saved)
+    refused = {label: message for label, (saved, (message, *_)) in results.items() if not saved}
     assert [label for label, message in refused.items() if not message.removesuffix(".").endswith(NOT_OWN)] == []
     assert len(refused) < len(results)
