@@ -471,7 +471,9 @@ def test_counterexample_of_weakness_is_folded_under_advice():
     verdict = check("layer_norm", ADVISED["layer_norm"]["in the input's type"][0])
     assert verdict.passed
     assert "nan" not in str(verdict)
-    [line] = re.findall(r"<details[^>]*><summary>(.*?)</summary><div[^>]*><table.*</table></div></details>", verdict.html())
+    [line] = re.findall(
+        r"<details[^>]*><summary>(.*?)</summary><div[^>]*><table.*</table></div></details>", verdict.html()
+    )
     assert "float16" in line
     assert "(float16)" in verdict.counterexample.arguments[0][1]
 
