@@ -17,9 +17,10 @@ from pygments.lexers import PythonLexer
 from authoring.folding import strip_title
 
 from . import messages
-from .markdown import block, link_pages, strip_empty_headers
+from .markdown import block, link_pages, scrollable, strip_empty_headers
 from .render import render
 
+_SCROLLS = '<div style="overflow-x:auto"'  # around the tables of `blocklab_course.cards`
 _PICTURE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=\n]+")
 _QUESTION = re.compile(r'data-question="([A-Za-z0-9+/=]+)"')  # of `predict`
 _SHARP = 2  # pixels of a saved picture in one CSS pixel
@@ -109,6 +110,7 @@ def _output(data: dict, drawn: Picture | None, store: Callable[[bytes], str]) ->
         return "figure", drawn or saved_picture(data, store)
     if "text/html" in data:
         html = _PICTURE.sub(lambda found: store(b64decode(found[0].partition(",")[2])), data["text/html"])
+        html = html.replace(_SCROLLS, f"{_SCROLLS} {scrollable(messages.TABLE)}")
         return "html", Markup(strip_empty_headers(link_pages(_with_answer(html))))
     return "text", (data.get("stream") or data.get("text/plain", "")).rstrip()
 
