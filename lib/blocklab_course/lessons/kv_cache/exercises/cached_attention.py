@@ -586,10 +586,6 @@ def joined(key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor) -
     return at_the_end(past_keys, key), at_the_end(past_values, value)
 
 
-def no_number(query: Tensor, *given: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    return torch.full_like(query, torch.nan), *joined(*given)
-
-
 BY_HAND = {  # scores 0 and 0 behind one position, d = 1: a mean of 10 and 20
     "query": torch.zeros(1, 1, 1, 1),
     "key": torch.ones(1, 1, 1, 1),
