@@ -15,18 +15,12 @@ from blocklab_course.panel.palette import MOVED, QUIET, TRUE
 
 from .animation import HOLD, SECONDS, animate
 from .lesson_panels import PROJECT, run_panels
+from .logo import LOGO
 
 PUSHED = {"en": "Tokens are pushed one by one; the outputs that see them turn orange, and the causal mask appears"}
 PUSHED["zh"] = "逐个推动词元，看得见它的输出变成橙色，因果掩码随之显现"
 MAP = {"en": "A Transformer layer with the number of the lesson at each part"}
 MAP["zh"] = "一个 Transformer 层，各部分标着对应课程的编号"
-
-LOGO = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
-    '<rect x="2" y="17" width="13" height="13" rx="2" fill="#2f6fb0"/>'
-    '<rect x="17" y="17" width="13" height="13" rx="2" fill="#8f9ba8"/>'
-    '<rect x="9.5" y="2" width="13" height="13" rx="2" fill="#dd7610"/></svg>\n'
-)
 
 THUMBNAILS = {  # the picture of each lesson: a panel, and the values of its controls
     "start_here": ("idle_slider", {"scale": 1.0}),
@@ -71,7 +65,7 @@ def draw(folder: Path) -> None:
         panel = next(panel for (_cell, language), panel in panels.items() if language == "en" and panel.name == name)
         _write(folder / "lessons" / f"{lesson.package}.svg", animate(panel, [values], "", letters=False))
 
-    _write(folder / "logo.svg", LOGO)
+    _write(folder / "logo.svg", f"{LOGO}\n")
     for name, badge in BADGES.items():
         _write(folder / "badges" / f"{name}.svg", render_badge(*badge))
 

@@ -5,6 +5,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from authoring.logo import LOGO
+
 from . import messages
 from .markdown import scrollable
 
@@ -22,7 +24,7 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
-_TEMPLATES.globals |= {"words": messages, "scrollable": scrollable}
+_TEMPLATES.globals |= {"words": messages, "scrollable": scrollable, "logo": LOGO}
 _TEMPLATES.filters["fill"] = fill
 _TEMPLATES.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":"), "default": str}
 
