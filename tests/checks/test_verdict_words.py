@@ -7,24 +7,14 @@ import pytest
 import torch
 import torch.nn.functional as F
 from tables import TABLES
+from wrong.generate import written_into_the_given_list
 
 from blocklab_course import check
 from blocklab_course.checks.counterexample import label
 
 
-def appends_to_the_prompt(model, ids, most, end):
-    scores = model(ids)
-    for _ in range(most):
-        token = scores[-1].argmax().item()
-        if token == end:
-            break
-        ids.append(token)
-        scores = model([token])
-    return ids
-
-
 def test_written_list_is_shown_before_and_after_the_call():
-    verdict = check("generate", appends_to_the_prompt)
+    verdict = check("generate", written_into_the_given_list)
     assert verdict.mistake == "mutates-input"
     assert "`append`" in verdict.messages[0]
     assert verdict.counterexample.what == "ids after the call"
