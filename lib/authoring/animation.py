@@ -1,4 +1,4 @@
-"""Turn states of a panel into one SVG, animated if there are several, for a README or a page without JavaScript.
+"""Turn one or more states of a panel into an SVG, for a README or a page without JavaScript. Several are animated.
 
 Each frame consists of the strokes that the panel shows. What several frames share is stored and drawn once; CSS shows
 and hides the rest. The picture follows the reader's light or dark theme. For readers who asked for reduced motion it

@@ -34,7 +34,7 @@ class Exercise:
     module: how to call an nn.Module submitted in place of a function.
     only_module: accept nothing but a Module.
     resize: `resize(module, arguments)` are the arguments in the sizes of a submitted Module.
-    own_defaults: settings of a submitted Module that stand for the recipe's defaults, such as its eps.
+    own_defaults: settings of a submitted Module, such as its eps, that replace the defaults of the recipe.
     with_all_ranks: for a submitted Module that takes some numbers of axes only, the exercise with all of them.
     scaled_inputs: `scaled_inputs(n)` are arguments of size n. A function whose Python steps grow with n is slow.
     exempt: kinds of input that the exercise cannot have or does not need, each with the reason.

@@ -57,7 +57,7 @@ def isolated(output: CapturedOutput | None = None) -> Iterator[None]:
             _capture_displays,
         ):
             stack.callback(save())
-        # The first enables gradients, too. At its end, gradient mode and autocast are again as they were before it.
+        # The first one also enables gradients. When it ends, it restores gradient mode and autocast.
         for mode in (torch.inference_mode(False), *_override_modes()):
             stack.enter_context(mode)
         stack.callback(_save_device())  # last, because a device that the contexts above set must be there when they end

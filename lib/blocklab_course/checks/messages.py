@@ -59,8 +59,8 @@ MESSAGES = {
         zh="权重无法载入你的层。缺少：{missing}。多余：{unexpected}。",
     ),
     "shared-parameters": Text(
-        en="Two parts of your layer are one and the same Module: {names}. Create one for each, for they learn "
-        "different weights.",
+        en="Two parts of your layer are one and the same Module: {names}. Create one for each, because they "
+        "learn different weights.",
         zh="你的层里有两个部分其实是同一个模块：{names}。请分别创建，因为它们要学到的权重不同。",
     ),
     "raises": Text(

@@ -1,4 +1,4 @@
-"""Call an nn.Module in an exercise about a function, on inputs of its size: its attributes stand for the arguments."""
+"""Call an nn.Module in an exercise about a function: its attributes are the arguments, and inputs get its size."""
 
 import copy
 import math
@@ -173,8 +173,9 @@ def copy_module(module: nn.Module) -> nn.Module:
 def load_weights(module: nn.Module, weights: dict[str, Tensor], sizes: str = "") -> nn.Module:
     """Return a copy of the module with these weights.
 
-    Raises CannotCompare with the names that do not fit, for a parameter with two names, and for other sizes. In words,
-    the right ones are `sizes`.
+    sizes: the sizes to ask for, in words, if only those of the module differ.
+
+    Raises CannotCompare if names or sizes do not fit, and if a parameter has two names.
     """
     module = copy_module(module)
     shapes = {name: tuple(x.shape) for name, x in module.state_dict().items()}

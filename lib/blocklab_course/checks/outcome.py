@@ -51,7 +51,7 @@ def to_plain(x: object) -> object:
 
 def _plain_tensor(x: Tensor) -> Tensor | Unsupported:
     """Return a dense tensor without its subclass, or Unsupported."""
-    if type(x).__torch_dispatch__ is not Tensor.__torch_dispatch__:  # it only stands for numbers kept elsewhere
+    if type(x).__torch_dispatch__ is not Tensor.__torch_dispatch__:  # a wrapper: its numbers are elsewhere
         return Unsupported(A_KIND.format(kind=type_name(x)))
     with torch._C.DisableTorchFunctionSubclass():
         if x.is_nested or x.is_quantized:
