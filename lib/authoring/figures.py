@@ -6,7 +6,7 @@ from pathlib import Path
 from PIL import Image
 
 from blocklab_course import begin
-from blocklab_course.i18n import LANGUAGES
+from blocklab_course.i18n import LANGUAGES, Text
 from blocklab_course.lessons.attention import poke_one_token
 from blocklab_course.lessons.catalog import LESSONS
 from blocklab_course.lessons.start_here.lesson_map import lesson_map
@@ -17,10 +17,14 @@ from .animation import HOLD, SECONDS, animate
 from .lesson_panels import PROJECT, run_panels
 from .logo import LOGO
 
-PUSHED = {"en": "Tokens are pushed one by one; the outputs that see them turn orange, and the causal mask appears"}
-PUSHED["zh"] = "逐个推动词元，看得见它的输出变成橙色，因果掩码随之显现"
-MAP = {"en": "A Transformer layer with the number of the lesson at each part"}
-MAP["zh"] = "一个 Transformer 层，各部分标着对应课程的编号"
+PUSHED = Text(
+    en="Tokens are pushed one by one; the outputs that see them turn orange, and the causal mask appears",
+    zh="逐个推动词元，看得见它的输出变成橙色，因果掩码随之显现",
+)
+MAP = Text(
+    en="A Transformer layer with the number of the lesson at each part",
+    zh="一个 Transformer 层，各部分标着对应课程的编号",
+)
 
 THUMBNAILS = {  # the picture of each lesson: a panel, and the values of its controls
     "start_here": ("idle_slider", {"scale": 1.0}),
@@ -55,10 +59,10 @@ def draw(folder: Path) -> None:
         begin(language)
         tokens = [{"token": token, "mask": "causal"} for token in range(poke_one_token.LENGTH)]
         panel = poke_one_token.panel()
-        _write(folder / f"attention_{language}.svg", animate(panel, tokens, PUSHED[language]))
+        _write(folder / f"attention_{language}.svg", animate(panel, tokens, str(PUSHED)))
         _write_webp(folder / f"attention_{language}.webp", panel, tokens)
         the_map = Panel(lesson_map, size=(10, 5.4))
-        _write(folder / f"lesson_map_{language}.svg", animate(the_map, [{}], MAP[language]))
+        _write(folder / f"lesson_map_{language}.svg", animate(the_map, [{}], str(MAP)))
     for lesson in LESSONS:
         name, values = THUMBNAILS[lesson.package]
         panels = run_panels(PROJECT.sources / f"{lesson.name}.py")
