@@ -12,7 +12,7 @@ from blocklab_course.checks.engine import PATIENCE
 from blocklab_course.checks.exercise import Exercise, expected_outcome
 from blocklab_course.checks.isolation import isolated
 from blocklab_course.checks.modules import resize_cases
-from blocklab_course.checks.outcome import Outcome, first_difference, run
+from blocklab_course.checks.outcome import Outcome, by_position, first_difference, run
 from blocklab_course.checks.safe_repr import error_message, type_name
 from blocklab_course.checks.timeout import Interrupted, TimeLimit
 from blocklab_course.i18n import Text
@@ -53,7 +53,7 @@ def _run(code: CodeType, exercise: Exercise, right: bool) -> Callable:
     function = as_function(exercise, definition)
     outcomes = []
     for case, wanted in _cases_with_all_arguments(exercise, definition):
-        got = run(lambda arguments: function(*arguments.values()), case)
+        got = run(by_position(function), case)
         if not (first_difference(got, wanted, case.tolerance) if right else got.error):
             return function  # one is enough: a Module may be for inputs of some ranks only
         outcomes.append(got)
