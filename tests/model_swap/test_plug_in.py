@@ -202,6 +202,23 @@ def test_wrong_result_of_cached_attention_is_reported(step, message, plug_into):
     assert message in got.messages[0]
 
 
+def test_module_is_called_as_often_as_a_function(plug_into):
+    calls = []
+
+    def function(x, normalized_shape, weight=None, eps=None):
+        calls.append("function")
+        return F.rms_norm(x, normalized_shape, weight, eps)
+
+    class Norm(nn.RMSNorm):
+        def forward(self, x):
+            calls.append("Module")
+            return super().forward(x)
+
+    for block in function, Norm:
+        plug_into("glassllm", "rms_norm", block)
+    assert calls.count("Module") == calls.count("function") > 0
+
+
 # Text and HTML
 
 
