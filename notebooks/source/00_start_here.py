@@ -68,17 +68,17 @@ r"""
 | [04](04_small_batches.ipynb) | When does BatchNorm fail? | how two batches become one |
 | [05](05_layer_norm.ipynb) | LayerNorm, exactly. | LayerNorm |
 | [06](06_rms_norm.ipynb) | What is lost when the mean stays? | **RMSNorm** |
-| [07](07_positional_encoding.ipynb) | How do sines tell positions apart? | sines, and the matrix that shifts them |
-| [08](08_activations_and_gates.ipynb) | What does a gate add? | GELU, and **SwiGLU** |
-| [09](09_swiglu_width.ipynb) | Where does 11008 come from? | SwiGLU's width |
-| [10](10_attention.ipynb) | Who may look at whom? | **attention** |
+| [07](07_activations_and_gates.ipynb) | What does a gate add? | GELU, and **SwiGLU** |
+| [08](08_swiglu_width.ipynb) | Where does 11008 come from? | SwiGLU's width |
+| [09](09_attention.ipynb) | Who may look at whom? | **attention** |
+| [10](10_positional_encoding.ipynb) | How do sines tell positions apart? | sines, and the matrix that shifts them |
 | [11](11_rotary_positions.ipynb) | Why rotate queries and keys? | **rotary positions** |
 | [12](12_transformer_layers.ipynb) | How do the blocks fit together? | a whole layer |
 | [13](13_kv_cache.ipynb) | What does one more token cost? | attention with a cache |
 | [14](14_cuda_timing.ipynb) | How fast can a layer be on a GPU? | a timer |
 | [15](15_your_model.ipynb) | A chat model with your blocks | the loop that writes |
 
-Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers should share a mean, and what breaks when others do was all worked out on BatchNorm, and the same mistakes are made with its successors today. If you are in a hurry, take the **short way**, on which you still write all four functions: 01, 02, 05, 06, 08, 10, 11, 12, 15. (With a GPU, add 14.) All fifteen lessons take about eight hours, the short way about five, without *Going further*.
+Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers should share a mean, and what breaks when others do was all worked out on BatchNorm, and the same mistakes are made with its successors today. If you are in a hurry, take the **short way**, on which you still write all four functions: 01, 02, 05, 06, 07, 09, 10, 11, 12, 15. (With a GPU, add 14.) All fifteen lessons take about eight hours, the short way about five, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -91,17 +91,17 @@ r"""
 | [04](04_small_batches.ipynb) | 批量归一化什么时候失效？ | 两批的统计量合成一批 |
 | [05](05_layer_norm.ipynb) | 一丝不差的层归一化 | 层归一化 |
 | [06](06_rms_norm.ipynb) | 不减均值，丢掉了什么？ | **RMSNorm** |
-| [07](07_positional_encoding.ipynb) | 正弦怎样区分位置？ | 正弦位置编码，平移矩阵 |
-| [08](08_activations_and_gates.ipynb) | 门控带来了什么？ | GELU，**SwiGLU** |
-| [09](09_swiglu_width.ipynb) | 11008 是怎么来的？ | SwiGLU 的宽度 |
-| [10](10_attention.ipynb) | 谁能看谁？ | **注意力** |
+| [07](07_activations_and_gates.ipynb) | 门控带来了什么？ | GELU，**SwiGLU** |
+| [08](08_swiglu_width.ipynb) | 11008 是怎么来的？ | SwiGLU 的宽度 |
+| [09](09_attention.ipynb) | 谁能看谁？ | **注意力** |
+| [10](10_positional_encoding.ipynb) | 正弦怎样区分位置？ | 正弦位置编码，平移矩阵 |
 | [11](11_rotary_positions.ipynb) | 为什么要旋转查询和键？ | **旋转位置编码** |
 | [12](12_transformer_layers.ipynb) | 各个部件怎样拼成一层？ | 完整的一层 |
 | [13](13_kv_cache.ipynb) | 多生成一个词元，要花多少？ | 带缓存的注意力 |
 | [14](14_cuda_timing.ipynb) | GPU 上的一层能有多快？ | 计时函数 |
 | [15](15_your_model.ipynb) | 用你写的部件组成聊天模型 | 一个词接一个词写下去的循环 |
 
-这个模型里并没有批量归一化，第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，容易错在哪里，都是先在批量归一化上弄清楚的；同样的错误，今天还常有人在它的后继身上犯。要是时间紧，可以走**捷径**，那四个函数一个也不会少：01、02、05、06、08、10、11、12、15；有 GPU 的话，再加上 14。十五课全部学完大约要八个小时，走捷径大约五个小时，选读另计。
+这个模型里并没有批量归一化，第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，容易错在哪里，都是先在批量归一化上弄清楚的；同样的错误，今天还常有人在它的后继身上犯。要是时间紧，可以走**捷径**，那四个函数一个也不会少：01、02、05、06、07、09、10、11、12、15；有 GPU 的话，再加上 14。十五课全部学完大约要八个小时，走捷径大约五个小时，选读另计。
 """
 
 # %% [markdown] lang="en"
@@ -224,14 +224,14 @@ check("scale", solved_s, keep=False)
 r"""
 ## Blocks that you keep
 
-Now write the smallest block there is. **ReLU** hands positive numbers on as they are and turns negative ones into 0; the original Transformer has it in every layer, SmolLM2 a successor (lesson 08). Fill in the one line. Python's `max` will not do, because `x` is a tensor and holds many numbers at once.
+Now write the smallest block there is. **ReLU** hands positive numbers on as they are and turns negative ones into 0; the original Transformer has it in every layer, SmolLM2 a successor (lesson 07). Fill in the one line. Python's `max` will not do, because `x` is a tensor and holds many numbers at once.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你写的模块会保存下来
 
-现在来写最小的一个模块。**ReLU** 让正数原样通过，把负数变成 0；最早的 Transformer 每一层都用到它，SmolLM2 用的是它的后继（第 08 课）。请补上那一行。Python 的 `max` 不管用，因为 `x` 是张量，里面有许多数。
+现在来写最小的一个模块。**ReLU** 让正数原样通过，把负数变成 0；最早的 Transformer 每一层都用到它，SmolLM2 用的是它的后继（第 07 课）。请补上那一行。Python 的 `max` 不管用，因为 `x` 是张量，里面有许多数。
 """
 
 

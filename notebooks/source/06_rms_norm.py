@@ -468,7 +468,7 @@ One feature can be √576 = 24 at most. The 576 squares have mean 1, so they add
 
 </details>
 
-With 23.8 the first token is almost nothing but its feature 507. Many models grow such [massive activations](https://arxiv.org/abs/2402.17762), and attention leans on them (lesson 10). The division makes the token as large as the others, but not less lopsided.
+With 23.8 the first token is almost nothing but its feature 507. Many models grow such [massive activations](https://arxiv.org/abs/2402.17762), and attention leans on them (lesson 09). The division makes the token as large as the others, but not less lopsided.
 
 How much of a feature reaches a network is a product of three numbers: the feature after the division, its γ, and the length of the matrix column that reads it. The cell divides that of the giant's feature 507 by the median in the other tokens.
 
@@ -483,7 +483,7 @@ r"""
 
 </details>
 
-第一个词元的 23.8 几乎顶到了这个上限，所以它差不多只剩下 507 号特征了。许多模型都会长出这种[巨大的激活值](https://arxiv.org/abs/2402.17762)，注意力也离不开它（第 10 课）。相除能把这个词元变得和别的一样大，却改变不了一个特征独大的局面。
+第一个词元的 23.8 几乎顶到了这个上限，所以它差不多只剩下 507 号特征了。许多模型都会长出这种[巨大的激活值](https://arxiv.org/abs/2402.17762)，注意力也离不开它（第 09 课）。相除能把这个词元变得和别的一样大，却改变不了一个特征独大的局面。
 
 网络从一个特征得到多少，是三个数相乘：相除之后的特征、它的 γ，以及矩阵里读取它的那一列的长度。下面的单元格算出庞大的词元在 507 号特征上的这个乘积，再除以其他词元的中位数。
 
@@ -626,7 +626,7 @@ print("by_length", by_length(both, torch.ones(4)))
 r"""
 With σ the outputs grow with the mean; `by_length` differs only on tokens as small as √ε.
 
-RMSNorm treats each token alone, so where a token stands it cannot know: [lesson 07](07_positional_encoding.ipynb).
+RMSNorm treats each token alone, so where a token stands it cannot know: [lesson 10](10_positional_encoding.ipynb).
 
 ## Three closing questions
 
@@ -659,7 +659,7 @@ It is another function. SmolLM2's loss went from 3.08 to 3.39, so measure first.
 r"""
 用 σ 代替均方根，输出就随均值变大。`by_length` 在这里看不出错，词元小到与 √ε 相当时才不同。
 
-RMSNorm 把每个词元分开处理，不知道谁先谁后；这件事交给[第 07 课](07_positional_encoding.ipynb)。
+RMSNorm 把每个词元分开处理，不知道谁先谁后；这件事交给[第 10 课](10_positional_encoding.ipynb)。
 
 ## 三个思考题
 

@@ -4,7 +4,7 @@ r"""
 
 Leave one small function out of SmolLM2, the chat model of lesson 00, ask it for the capital of France, and it says nothing: its first token is the end. That function adds nothing to a token and has learned nothing. It only turns queries and keys, each by angles that its position sets.
 
-Lesson 10's attention takes tokens as a heap; a causal mask by itself tells only who comes before, not how far. Lesson 07 added clocks to the tokens. Most language models of today do without that table and turn the queries and keys inside attention.
+Lesson 09's attention takes tokens as a heap; a causal mask by itself tells only who comes before, not how far. Lesson 10 added clocks to the tokens. Most language models of today do without that table and turn the queries and keys inside attention.
 
 After this lesson you can write this rotation, tell its two conventions apart, and say what happens to a model beyond the length it was trained on. It takes about 25 minutes, without *Going further*.
 """
@@ -15,7 +15,7 @@ r"""
 
 从第 00 课的聊天模型 SmolLM2 里去掉一个小小的函数，再问它法国的首都是哪里，它一个词也不说，立刻就结束了。这个函数不给词元加任何东西，也没有任何训练得到的数，只是转动查询和键，转多少由位置决定。
 
-第 10 课的注意力如果没有掩码，就分不清词元的先后。有了因果掩码，先后能间接看出来，可是键离查询有多远，得分里并没有。第 07 课的办法，是给词元加上一组时钟。今天的语言模型大多不用那张表，而是在注意力里面转动查询和键。
+第 09 课的注意力如果没有掩码，就分不清词元的先后。有了因果掩码，先后能间接看出来，可是键离查询有多远，得分里并没有。第 10 课的办法，是给词元加上一组时钟。今天的语言模型大多不用那张表，而是在注意力里面转动查询和键。
 
 学完这一课，你能写出这种旋转，分清它的两种约定，说出文本超过训练长度时会发生什么。大约需要 25 分钟，选读另计。
 """
@@ -63,7 +63,7 @@ r"""
 r"""
 ## Two clocks
 
-Here are a query and a key of eight features each, so of four *pairs*, each a hand. Its first feature says how far right the tip lies, its second how high. **Rotary positions** ([RoPE](https://arxiv.org/abs/2104.09864)) turn each hand counterclockwise by its token's position times the frequency ω of the pair, the same ω as in lesson 07, whose hands went clockwise. Blue is the query, orange the key, grey the angle between them. Below each dial is what the pair adds to the dot product of query and key, which divided by √d is the score.
+Here are a query and a key of eight features each, so of four *pairs*, each a hand. Its first feature says how far right the tip lies, its second how high. **Rotary positions** ([RoPE](https://arxiv.org/abs/2104.09864)) turn each hand counterclockwise by its token's position times the frequency ω of the pair, the same ω as in lesson 10, whose hands went clockwise. Blue is the query, orange the key, grey the angle between them. Below each dial is what the pair adds to the dot product of query and key, which divided by √d is the score.
 
 Drag the tokens along the line, or the hands of pairs 1 and 2.
 
@@ -74,7 +74,7 @@ Drag the tokens along the line, or the hands of pairs 1 and 2.
 r"""
 ## 两组指针
 
-图中有一个查询和一个键，各八个特征，也就是各四**对**。每一对画成一根指针，第一个特征是针尖偏右多少，第二个特征是针尖有多高。**旋转位置编码**（rotary position embedding，[RoPE](https://arxiv.org/abs/2104.09864)）让每根指针逆时针转过一个角，大小是词元的位置乘以这一对的频率 ω，ω 的算法与第 07 课相同。（那里的指针顺时针转。）蓝针是查询，橙针是键，灰色是两针的夹角。表盘下面写着这一对给点积贡献多少；点积除以 √d，就是注意力得分。
+图中有一个查询和一个键，各八个特征，也就是各四**对**。每一对画成一根指针，第一个特征是针尖偏右多少，第二个特征是针尖有多高。**旋转位置编码**（rotary position embedding，[RoPE](https://arxiv.org/abs/2104.09864)）让每根指针逆时针转过一个角，大小是词元的位置乘以这一对的频率 ω，ω 的算法与第 10 课相同。（那里的指针顺时针转。）蓝针是查询，橙针是键，灰色是两针的夹角。表盘下面写着这一对给点积贡献多少；点积除以 √d，就是注意力得分。
 
 可以在图上方的位置线上拖动两个词元，也可以拖动第 1、2 对的指针。
 
@@ -88,7 +88,7 @@ two_clocks.panel()
 r"""
 <details><summary>Answer</summary>
 
-With the query at 1003 and the key at 1000, as wherever the query stands 3 positions after the key. (In lesson 07 all hands started at twelve, so the dot product of two rows could not tell before from after. Here each hand starts where the token's own query or key points. What turns it is a block of that lesson's matrix M, transposed, for those hands went clockwise.)
+With the query at 1003 and the key at 1000, as wherever the query stands 3 positions after the key. (In lesson 10 all hands started at twelve, so the dot product of two rows could not tell before from after. Here each hand starts where the token's own query or key points. What turns it is a block of that lesson's matrix M, transposed, for those hands went clockwise.)
 
 The curve of *every distance* is a fast ripple, pair 0 with a turn in 6.3 positions, on a slow wave, pair 1 with one in 63. Of these two vectors it is highest at −20, not at 0, and nothing makes it fall with the distance.
 
@@ -113,7 +113,7 @@ $$(a \cos\alpha - b \sin\alpha,\;\; a \sin\alpha + b \cos\alpha) \qquad \alpha =
 r"""
 <details><summary>答案</summary>
 
-查询在 1003，键在 1000；凡是查询比键靠后 3 个位置，都是这个数。（第 07 课的表里，所有指针都从十二点出发，光看两行的点积，分不出前后；这里的指针从哪里出发，由词元自己的查询和键决定。转动它的，就是那一课矩阵 M 的块的转置，因为那里顺时针转。）
+查询在 1003，键在 1000；凡是查询比键靠后 3 个位置，都是这个数。（第 10 课的表里，所有指针都从十二点出发，光看两行的点积，分不出前后；这里的指针从哪里出发，由词元自己的查询和键决定。转动它的，就是那一课矩阵 M 的块的转置，因为那里顺时针转。）
 
 “画出所有距离”的曲线，是慢波上叠着快波：快波来自第 0 对，约 6.3 个位置一个周期；慢波来自第 1 对，约 63 个位置一个周期。就这两个向量来说，最高点在 −20，不在 0；点积也不会随距离增大而越来越小。
 
@@ -275,7 +275,7 @@ No Paris. It repeats one word, and the loss is 5.04 in place of 3.08. (Yet SmolL
 
 ## Exercise: the rotation
 
-Turn a whole tensor, neighbours as pairs, as under *By hand*. x has the shape `(*, L, d)`, `positions` the shape `(L,)`; the result has the shape and type of x. (Take float64 for the angles, as in lesson 07.)
+Turn a whole tensor, neighbours as pairs, as under *By hand*. x has the shape `(*, L, d)`, `positions` the shape `(L,)`; the result has the shape and type of x. (Take float64 for the angles, as in lesson 10.)
 """
 
 # %% [markdown] lang="zh"
@@ -288,7 +288,7 @@ r"""
 
 ## 练习：旋转
 
-请按“动手算”一节旋转整个张量，相邻的特征为一对。x 的形状是 `(*, L, d)`，`positions` 的形状是 `(L,)`；结果的形状和类型与 x 相同。（角度用 float64 算，与第 07 课一样。）
+请按“动手算”一节旋转整个张量，相邻的特征为一对。x 的形状是 `(*, L, d)`，`positions` 的形状是 `(L,)`；结果的形状和类型与 x 相同。（角度用 float64 算，与第 10 课一样。）
 """
 
 

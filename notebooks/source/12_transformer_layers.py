@@ -348,7 +348,7 @@ The norm comes before the rotation. After it, γ would make scores depend on mor
 
 ## One sentence, layer by layer
 
-And a trained network? MiniLM (lesson 10) has six post-norm layers, counted from 0. Each word piece has four marks, one below the other: the RMS of x, of what is added, of the sum, and after the norm. What comes out on the left is the x on the right.
+And a trained network? MiniLM (lesson 09) has six post-norm layers, counted from 0. Each word piece has four marks, one below the other: the RMS of x, of what is added, of the sum, and after the norm. What comes out on the left is the x on the right.
 
 **Predict first.** In layers 0 to 3 the feed-forward network adds far more to one of the 13 pieces. To which, and how large is it after the norm? Drag *layer* to 0.
 """
@@ -365,7 +365,7 @@ r"""
 
 ## 一句话，逐层看
 
-训练好的网络呢？MiniLM（第 10 课）有六个后置归一化的层，从这里起，层从 0 数起，与代码一致。图中每个子词有四个点：输入 x、加上的部分、两者之和、归一化之后，横坐标是均方根（对数刻度），上下错开只为看清。左图注意力的结果，就是右图前馈网络的输入。
+训练好的网络呢？MiniLM（第 09 课）有六个后置归一化的层，从这里起，层从 0 数起，与代码一致。图中每个子词有四个点：输入 x、加上的部分、两者之和、归一化之后，横坐标是均方根（对数刻度），上下错开只为看清。左图注意力的结果，就是右图前馈网络的输入。
 
 **先猜一猜**：在第 0 层到第 3 层，前馈网络给 13 个子词中的一个加得特别多。是哪一个？归一化之后，它有多大？想好之后，把“层”拖到 0。
 """
@@ -408,7 +408,7 @@ One is large. Feature 99 is 194, the next is 1.5. In layers 1 to 3 the largest i
 
 </details>
 
-Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2402.17762). The same `[CLS]` gets nearly half of all attention here, as an *attention sink* (lesson 10).
+Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2402.17762). The same `[CLS]` gets nearly half of all attention here, as an *attention sink* (lesson 09).
 
 ## Equal to torch's layers
 
@@ -425,7 +425,7 @@ r"""
 
 </details>
 
-这样一个大得出奇的数，叫作[**巨大激活值**](https://arxiv.org/abs/2402.17762)（massive activation）。读这句话时，MiniLM 将近一半的注意力，也正是给了这个 `[CLS]`，它是**注意力汇**（见第 10 课的选读）。
+这样一个大得出奇的数，叫作[**巨大激活值**](https://arxiv.org/abs/2402.17762)（massive activation）。读这句话时，MiniLM 将近一半的注意力，也正是给了这个 `[CLS]`，它是**注意力汇**（见第 09 课的选读）。
 
 ## 与 torch 的层一致
 
@@ -677,7 +677,7 @@ It goes on from the normalized x, `norm(x) + f(norm(x))`, so nothing piles up. I
 
 <details><summary>Answer</summary>
 
-Encoder layers, for there is no memory to look at. Because they rotate nothing, you add positions to the embeddings (lesson 07). Each layer gets a causal mask in which True is hidden, and in pre-norm the stack also needs a norm at its end.
+Encoder layers, for there is no memory to look at. Because they rotate nothing, you add positions to the embeddings (lesson 10). Each layer gets a causal mask in which True is hidden, and in pre-norm the stack also needs a norm at its end.
 
 </details>
 
@@ -708,7 +708,7 @@ r"""
 
 <details><summary>答案</summary>
 
-用编码器层，因为没有编码器的结果可以参照。这些层不旋转查询和键，所以要先给词嵌入加上位置编码（第 07 课）。每层都要传入因果掩码，其中 True 表示屏蔽；如果用前置归一化，整个网络末尾还要再放一个归一化。
+用编码器层，因为没有编码器的结果可以参照。这些层不旋转查询和键，所以要先给词嵌入加上位置编码（第 10 课）。每层都要传入因果掩码，其中 True 表示屏蔽；如果用前置归一化，整个网络末尾还要再放一个归一化。
 
 </details>
 
@@ -1041,14 +1041,14 @@ with skip_if_missing():
 r"""
 ## Going further: a task of a few seconds
 
-Everything at once: positions from lesson 07, one encoder layer, one decoder layer, both pre-norm, causal mask. The network reads six digits and writes them backwards; digit 10 stands for "start". Cross-entropy, Adam, no warm-up, the learning rate goes down to 0; 200 steps of 64 random sequences, 12800 in all of 1000000 possible ones.
+Everything at once: positions from lesson 10, one encoder layer, one decoder layer, both pre-norm, causal mask. The network reads six digits and writes them backwards; digit 10 stands for "start". Cross-entropy, Adam, no warm-up, the learning rate goes down to 0; 200 steps of 64 random sequences, 12800 in all of 1000000 possible ones.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：几秒钟的小任务
 
-把所有部件用在一起：第 07 课的位置编码、一个编码器层、一个解码器层（都是前置归一化）、因果掩码。网络读入六个数字，再倒着写出来；数字 10 表示“开始”。损失用交叉熵（cross-entropy），优化器用 Adam，不预热，学习率逐步降到 0。训练 200 步，每步 64 个随机序列，一共 12800 个，而可能的序列有 1000000 个。
+把所有部件用在一起：第 10 课的位置编码、一个编码器层、一个解码器层（都是前置归一化）、因果掩码。网络读入六个数字，再倒着写出来；数字 10 表示“开始”。损失用交叉熵（cross-entropy），优化器用 Adam，不预热，学习率逐步降到 0。训练 200 步，每步 64 个随机序列，一共 12800 个，而可能的序列有 1000000 个。
 """
 
 # %% tags=["slow"]

@@ -1059,7 +1059,7 @@ A running kernel is many *programs*. Each takes one row, or a few narrow ones, `
 
 ## Going further: widths of matrix products
 
-Lesson 09 left open why a width of 10922 was so slow on an H100. Two predictions. *Bits at once*: a thread of an H100 loads or stores up to 128 bits (16 bytes), but only at a place that is a multiple of what it moves; the panel shows what fits the start of every row. *Tiles and waves*: the result is computed in tiles of 128 × 256, 132 at a time (a *wave*, for an H100 has 132 multiprocessors), so what hangs over an edge and what stays empty in the last wave is lost. The panel has three products of a feed-forward layer, the last from the way back.
+Lesson 08 left open why a width of 10922 was so slow on an H100. Two predictions. *Bits at once*: a thread of an H100 loads or stores up to 128 bits (16 bytes), but only at a place that is a multiple of what it moves; the panel shows what fits the start of every row. *Tiles and waves*: the result is computed in tiles of 128 × 256, 132 at a time (a *wave*, for an H100 has 132 multiprocessors), so what hangs over an edge and what stays empty in the last wave is lost. The panel has three products of a feed-forward layer, the last from the way back.
 
 **Predict first.** By which of the two does 10922 lose on an H100? Choose, then show *an H100*.
 """
@@ -1070,7 +1070,7 @@ r"""
 
 ## 选读：矩阵乘法的宽度
 
-第 09 课留下一个问题：在 H100 上，宽度 10922 为什么那么慢？有两种预测。一种看一次能读写多少位（bit）：在 H100 上，一个线程（thread）一次最多读写 128 位（16 字节），但是起点必须是这个长度的整数倍；面板里画的是，要让每一行的开头都对齐，一次最多能读写多少位。另一种看分块和波次：结果按 128 × 256 分块计算，每 132 块为一个波次（wave），因为 H100 有 132 个流式多处理器（SM）；超出边缘的部分，以及最后一个波次里空着的位置，都浪费了。面板里有前馈层的三个矩阵乘法，最后一个出自反向传播。
+第 08 课留下一个问题：在 H100 上，宽度 10922 为什么那么慢？有两种预测。一种看一次能读写多少位（bit）：在 H100 上，一个线程（thread）一次最多读写 128 位（16 字节），但是起点必须是这个长度的整数倍；面板里画的是，要让每一行的开头都对齐，一次最多能读写多少位。另一种看分块和波次：结果按 128 × 256 分块计算，每 132 块为一个波次（wave），因为 H100 有 132 个流式多处理器（SM）；超出边缘的部分，以及最后一个波次里空着的位置，都浪费了。面板里有前馈层的三个矩阵乘法，最后一个出自反向传播。
 
 **先猜一猜**：在 H100 上，拖慢 10922 的会是哪一种？先选，再显示“一块 H100”。
 """

@@ -1334,7 +1334,7 @@ r"""
 r"""
 ## Positions as sines
 
-The formula is copied from note to note, and with it a slip in the range of k that stands in several other places on the web. What is never copied are the reasons, so this part of the note is a recipe without its dish. The answers in full are in [lesson 07](07_positional_encoding.ipynb).
+The formula is copied from note to note, and with it a slip in the range of k that stands in several other places on the web. What is never copied are the reasons, so this part of the note is a recipe without its dish. The answers in full are in [lesson 10](10_positional_encoding.ipynb).
 
 **E26.** “k is the position in the input sequence, `0 <= k < L/2`.”
 """
@@ -1343,7 +1343,7 @@ The formula is copied from note to note, and with it a slip in the range of k th
 r"""
 ## 用正弦表示位置
 
-公式在笔记之间抄来抄去，k 的取值范围抄错了，也跟着抄，网上好几处都有这个错误。没有抄的是道理，所以这一部分只有菜谱，没有菜。完整的解答在[第 07 课](07_positional_encoding.ipynb)。
+公式在笔记之间抄来抄去，k 的取值范围抄错了，也跟着抄，网上好几处都有这个错误。没有抄的是道理，所以这一部分只有菜谱，没有菜。完整的解答在[第 10 课](10_positional_encoding.ipynb)。
 
 **E26**：“k 是对象在输入序列中的位置，`0 <= k < L/2`。”
 """
@@ -1362,7 +1362,7 @@ except RuntimeError as error:
 r"""
 <details><summary>E26: true or false?</summary>
 
-**False.** k runs over all L positions; with half of them the table does not even fit the tokens. What is halved is i, which counts pairs of columns: 0 ≤ i < d / 2. ([07](07_positional_encoding.ipynb))
+**False.** k runs over all L positions; with half of them the table does not even fit the tokens. What is halved is i, which counts pairs of columns: 0 ≤ i < d / 2. ([10](10_positional_encoding.ipynb))
 
 </details>
 """
@@ -1371,7 +1371,7 @@ r"""
 r"""
 <details><summary>E26：对还是错？</summary>
 
-**错**。k 取遍全部 L 个位置；只取一半，这张表连词元都对不上。减半的是 i，它数的是一对对的列：0 ≤ i < d / 2。（[07](07_positional_encoding.ipynb)）
+**错**。k 取遍全部 L 个位置；只取一半，这张表连词元都对不上。减半的是 i，它数的是一对对的列：0 ≤ i < d / 2。（[10](10_positional_encoding.ipynb)）
 
 </details>
 """
@@ -1402,7 +1402,7 @@ print(f"P(k)·P(k+10)  {products.min():.3f} … {products.max():.3f}")
 r"""
 <details><summary>E27: true or false?</summary>
 
-**Half true.** It is the *number* at `(k, j)`, and one i serves two columns, a sine and a cosine. Unsaid is what makes it work: the table is added to the tokens, all rows are equally long, and the product of two rows depends on their distance alone, as printed. ([07](07_positional_encoding.ipynb))
+**Half true.** It is the *number* at `(k, j)`, and one i serves two columns, a sine and a cosine. Unsaid is what makes it work: the table is added to the tokens, all rows are equally long, and the product of two rows depends on their distance alone, as printed. ([10](10_positional_encoding.ipynb))
 
 </details>
 """
@@ -1411,7 +1411,7 @@ r"""
 r"""
 <details><summary>E27：对还是错？</summary>
 
-**半对**。它是 `(k, j)` 处的那个**数**，一个 i 管两列，一列正弦，一列余弦。没有说的是它为什么管用：这张表要加到词元上，每一行一样长，两行的乘积只取决于它们的距离，如上面所示。（[07](07_positional_encoding.ipynb)）
+**半对**。它是 `(k, j)` 处的那个**数**，一个 i 管两列，一列正弦，一列余弦。没有说的是它为什么管用：这张表要加到词元上，每一行一样长，两行的乘积只取决于它们的距离，如上面所示。（[10](10_positional_encoding.ipynb)）
 
 </details>
 """
@@ -1439,7 +1439,7 @@ except RuntimeError as error:
 r"""
 <details><summary>E28: true or false?</summary>
 
-**Half true.** Any size will not do. If `d_model` is odd, the last sine lacks its cosine, and the usual code stops with an error. ([07](07_positional_encoding.ipynb))
+**Half true.** Any size will not do. If `d_model` is odd, the last sine lacks its cosine, and the usual code stops with an error. ([10](10_positional_encoding.ipynb))
 
 </details>
 """
@@ -1448,7 +1448,7 @@ r"""
 r"""
 <details><summary>E28：对还是错？</summary>
 
-**半对**。并非什么尺寸都行。`d_model` 是奇数时，最后一个正弦没有余弦配对，通常的代码会报错停下。（[07](07_positional_encoding.ipynb)）
+**半对**。并非什么尺寸都行。`d_model` 是奇数时，最后一个正弦没有余弦配对，通常的代码会报错停下。（[10](10_positional_encoding.ipynb)）
 
 </details>
 """
@@ -1457,7 +1457,7 @@ r"""
 r"""
 ## Activations and gates
 
-Here the notes are mostly right and say too little to be used: names without formulas, and formulas without saying which half is which. A swapped half gives no error, only other numbers, and that is how a copied weight goes wrong. The answers in full are in [lesson 08](08_activations_and_gates.ipynb).
+Here the notes are mostly right and say too little to be used: names without formulas, and formulas without saying which half is which. A swapped half gives no error, only other numbers, and that is how a copied weight goes wrong. The answers in full are in [lesson 07](07_activations_and_gates.ipynb).
 
 **E45.** “GELU is differentiable everywhere and smoother than ReLU. Swish is smooth too, with a β that controls its shape. SiLU is Swish with β = 1.”
 """
@@ -1466,7 +1466,7 @@ Here the notes are mostly right and say too little to be used: names without for
 r"""
 ## 激活函数与门控
 
-这一部分大体没错，只是说得太少，没法照着用：有名字没公式，有公式又没说哪一半是哪一半。弄反了不会报错，只是数不对，装入别人的权重就是这样出错的。完整的解答在[第 08 课](08_activations_and_gates.ipynb)。
+这一部分大体没错，只是说得太少，没法照着用：有名字没公式，有公式又没说哪一半是哪一半。弄反了不会报错，只是数不对，装入别人的权重就是这样出错的。完整的解答在[第 07 课](07_activations_and_gates.ipynb)。
 
 **E45**：“GELU 处处可微，比 ReLU 更平滑；Swish 也处处可微，有一个参数 β 控制形状；SiLU 就是 β = 1 的 Swish。”
 """
@@ -1482,7 +1482,7 @@ for f in (F.gelu, F.silu):
 r"""
 <details><summary>E45: true or false?</summary>
 
-**True.** Only the formulas are missing. They are u · Φ(u), where Φ is the normal distribution function, and u · σ(βu); both *fall* before they rise, to −0.170 and −0.278. ([08](08_activations_and_gates.ipynb))
+**True.** Only the formulas are missing. They are u · Φ(u), where Φ is the normal distribution function, and u · σ(βu); both *fall* before they rise, to −0.170 and −0.278. ([07](07_activations_and_gates.ipynb))
 
 </details>
 """
@@ -1491,7 +1491,7 @@ r"""
 r"""
 <details><summary>E45：对还是错？</summary>
 
-**对**。只是缺了公式。公式分别是 u · Φ(u)（Φ 是正态分布函数）和 u · σ(βu)；两者都先**降**后升，最低到 −0.170 和 −0.278。（[08](08_activations_and_gates.ipynb)）
+**对**。只是缺了公式。公式分别是 u · Φ(u)（Φ 是正态分布函数）和 u · σ(βu)；两者都先**降**后升，最低到 −0.170 和 −0.278。（[07](07_activations_and_gates.ipynb)）
 
 </details>
 """
@@ -1515,7 +1515,7 @@ for name, y in {"F.glu": F.glu(torch.cat([a, b])), "a * σ(b)": a * b.sigmoid(),
 r"""
 <details><summary>E46: true or false?</summary>
 
-**Half true.** So [Shazeer](https://arxiv.org/abs/2002.05202) writes it. The [first paper on GLU](https://arxiv.org/abs/1612.08083) and `F.glu` put the sigmoid on the *second* half: the same family of functions, but weights copied from one to the other are wrong without an error. ([08](08_activations_and_gates.ipynb))
+**Half true.** So [Shazeer](https://arxiv.org/abs/2002.05202) writes it. The [first paper on GLU](https://arxiv.org/abs/1612.08083) and `F.glu` put the sigmoid on the *second* half: the same family of functions, but weights copied from one to the other are wrong without an error. ([07](07_activations_and_gates.ipynb))
 
 </details>
 """
@@ -1524,7 +1524,7 @@ r"""
 r"""
 <details><summary>E46：对还是错？</summary>
 
-**半对**。[Shazeer](https://arxiv.org/abs/2002.05202) 是这样写的。[最早的 GLU 论文](https://arxiv.org/abs/1612.08083)和 `F.glu` 却把 sigmoid 放在**后**一半上：函数还是同一族，但权重从一边照搬到另一边就错了，而且不报错。（[08](08_activations_and_gates.ipynb)）
+**半对**。[Shazeer](https://arxiv.org/abs/2002.05202) 是这样写的。[最早的 GLU 论文](https://arxiv.org/abs/1612.08083)和 `F.glu` 却把 sigmoid 放在**后**一半上：函数还是同一族，但权重从一边照搬到另一边就错了，而且不报错。（[07](07_activations_and_gates.ipynb)）
 
 </details>
 """
@@ -1550,7 +1550,7 @@ print("SwiGLU(24)              ", tuple(w2(hidden).shape))
 r"""
 <details><summary>E47: true or false?</summary>
 
-**False.** The left side should read SwiGLU, and the class computes a whole feed-forward network: a third matrix, `w2`, leads from 64 back to 24. It also has biases, which Shazeer's and Llama's networks leave out. ([08](08_activations_and_gates.ipynb))
+**False.** The left side should read SwiGLU, and the class computes a whole feed-forward network: a third matrix, `w2`, leads from 64 back to 24. It also has biases, which Shazeer's and Llama's networks leave out. ([07](07_activations_and_gates.ipynb))
 
 </details>
 """
@@ -1559,7 +1559,7 @@ r"""
 r"""
 <details><summary>E47：对还是错？</summary>
 
-**错**。左边应当写 SwiGLU；而那个类算的是整个前馈网络，还有第三个矩阵 `w2`，把 64 变回 24。它还带偏置，Shazeer 和 Llama 的网络都没有。（[08](08_activations_and_gates.ipynb)）
+**错**。左边应当写 SwiGLU；而那个类算的是整个前馈网络，还有第三个矩阵 `w2`，把 64 变回 24。它还带偏置，Shazeer 和 Llama 的网络都没有。（[07](07_activations_and_gates.ipynb)）
 
 </details>
 """
@@ -1568,7 +1568,7 @@ r"""
 r"""
 ## Where the width comes from
 
-This note does the arithmetic, which is more than most do. What a reader misses is where the rule stops: for which widths, for which number types, and by whose choice. The answers in full are in [lesson 09](09_swiglu_width.ipynb).
+This note does the arithmetic, which is more than most do. What a reader misses is where the rule stops: for which widths, for which number types, and by whose choice. The answers in full are in [lesson 08](08_swiglu_width.ipynb).
 
 **E44.** “The MLP has dim × 4dim × 2 parameters, SwiGLU dim × hidden_dim × 3.”
 """
@@ -1577,7 +1577,7 @@ This note does the arithmetic, which is more than most do. What a reader misses 
 r"""
 ## 宽度从哪里来
 
-这篇笔记动手算了，已经胜过大多数笔记。读者还需要知道规则到哪里为止：对哪些宽度成立，对哪种数据类型成立，又是谁定的。完整的解答在[第 09 课](09_swiglu_width.ipynb)。
+这篇笔记动手算了，已经胜过大多数笔记。读者还需要知道规则到哪里为止：对哪些宽度成立，对哪种数据类型成立，又是谁定的。完整的解答在[第 08 课](08_swiglu_width.ipynb)。
 
 **E44**：“MLP 的参数量是 dim × 4dim × 2，SwiGLU 的是 dim × hidden_dim × 3。”
 """
@@ -1596,7 +1596,7 @@ for bias in (False, True):
 r"""
 <details><summary>E44: true or false?</summary>
 
-**Half true.** These are the weights, 4608 both times at 24. The note's classes have biases, too: 4728 and 4760. ([09](09_swiglu_width.ipynb))
+**Half true.** These are the weights, 4608 both times at 24. The note's classes have biases, too: 4728 and 4760. ([08](08_swiglu_width.ipynb))
 
 </details>
 """
@@ -1605,7 +1605,7 @@ r"""
 r"""
 <details><summary>E44：对还是错？</summary>
 
-**半对**。这只是权重的个数，dim = 24 时两者都是 4608。笔记里的类还带偏置，总数是 4728 和 4760。（[09](09_swiglu_width.ipynb)）
+**半对**。这只是权重的个数，dim = 24 时两者都是 4608。笔记里的类还带偏置，总数是 4728 和 4760。（[08](08_swiglu_width.ipynb)）
 
 </details>
 """
@@ -1634,7 +1634,7 @@ for m in (1, 2, 4, 64, 256):
 r"""
 <details><summary>E48: true or false?</summary>
 
-**True.** It rounds *down* first, and that does no harm: counted above are the sizes for which it changes the result, none as soon as 4 divides `multiple_of`. ([09](09_swiglu_width.ipynb))
+**True.** It rounds *down* first, and that does no harm: counted above are the sizes for which it changes the result, none as soon as 4 divides `multiple_of`. ([08](08_swiglu_width.ipynb))
 
 </details>
 """
@@ -1643,7 +1643,7 @@ r"""
 r"""
 <details><summary>E48：对还是错？</summary>
 
-**对**。它先**向下**取整，但不碍事：上面数出了有多少个大小会因此得到不同的结果，只要 `multiple_of` 是 4 的倍数，一个也没有。（[09](09_swiglu_width.ipynb)）
+**对**。它先**向下**取整，但不碍事：上面数出了有多少个大小会因此得到不同的结果，只要 `multiple_of` 是 4 的倍数，一个也没有。（[08](08_swiglu_width.ipynb)）
 
 </details>
 """
@@ -1671,13 +1671,13 @@ for d, m in ((24, 64), (25, 64), (24, 256), (512, 256), (768, 256), (4096, 256))
 r"""
 <details><summary>E49: true or false?</summary>
 
-**Half true.** 64 is one choice and Meta's 256 another, and the rounding goes *up*, never to the nearest: 25 gets 128 where 8d/3 is 66.7. The note's test with 24 cannot tell, since 64 is a multiple already. ([09](09_swiglu_width.ipynb))
+**Half true.** 64 is one choice and Meta's 256 another, and the rounding goes *up*, never to the nearest: 25 gets 128 where 8d/3 is 66.7. The note's test with 24 cannot tell, since 64 is a multiple already. ([08](08_swiglu_width.ipynb))
 
 </details>
 
 <details><summary>E50: true or false?</summary>
 
-**Half true.** Before the rounding it does not change at all; after it the last column tells: 1.008 times the MLP's for 4096, 1.125 times for 512, 4 times for 24. Several models do not keep the rule: Llama 3 8B has 3.5d. ([09](09_swiglu_width.ipynb))
+**Half true.** Before the rounding it does not change at all; after it the last column tells: 1.008 times the MLP's for 4096, 1.125 times for 512, 4 times for 24. Several models do not keep the rule: Llama 3 8B has 3.5d. ([08](08_swiglu_width.ipynb))
 
 </details>
 """
@@ -1686,13 +1686,13 @@ r"""
 r"""
 <details><summary>E49：对还是错？</summary>
 
-**半对**。64 是一种选择，Meta 取 256；而且总是**向上**取整，不是取最接近的：d = 25 时 8d/3 是 66.7，得到的却是 128。笔记用 24 来测试，看不出来，因为 64 本来就是倍数。（[09](09_swiglu_width.ipynb)）
+**半对**。64 是一种选择，Meta 取 256；而且总是**向上**取整，不是取最接近的：d = 25 时 8d/3 是 66.7，得到的却是 128。笔记用 24 来测试，看不出来，因为 64 本来就是倍数。（[08](08_swiglu_width.ipynb)）
 
 </details>
 
 <details><summary>E50：对还是错？</summary>
 
-**半对**。取整之前，参数量完全不变；取整之后，看最后一列：4096 时是 MLP 的 1.008 倍，512 时是 1.125 倍，24 时是 4 倍。有些模型也不按这条规则，Llama 3 8B 就是 3.5d。（[09](09_swiglu_width.ipynb)）
+**半对**。取整之前，参数量完全不变；取整之后，看最后一列：4096 时是 MLP 的 1.008 倍，512 时是 1.125 倍，24 时是 4 倍。有些模型也不按这条规则，Llama 3 8B 就是 3.5d。（[08](08_swiglu_width.ipynb)）
 
 </details>
 """
@@ -1715,7 +1715,7 @@ for name, size in {"INT8": 1, "FP16, BF16": 2, "TF32": 4, "FP64": 8}.items():
 r"""
 <details><summary>E51: true or false?</summary>
 
-**Half true.** [NVIDIA's table](https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html) has one rule in bytes, 16 of them (128 on the A100), so the multiple depends on the type, as printed. 256 is not in it; that is Meta's choice, good for tiles. Since cuBLAS 11 other sizes work as well (8-bit floats aside), only less fast. ([09](09_swiglu_width.ipynb))
+**Half true.** [NVIDIA's table](https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html) has one rule in bytes, 16 of them (128 on the A100), so the multiple depends on the type, as printed. 256 is not in it; that is Meta's choice, good for tiles. Since cuBLAS 11 other sizes work as well (8-bit floats aside), only less fast. ([08](08_swiglu_width.ipynb))
 
 </details>
 """
@@ -1724,7 +1724,7 @@ r"""
 r"""
 <details><summary>E51：对还是错？</summary>
 
-**半对**。[NVIDIA 的表](https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html)其实只有一条以字节计的规则：16 字节（A100 是 128 字节），所以倍数要看数据类型，如上面所示。表里没有 256，那是 Meta 的选择，便于分块。从 cuBLAS 11 起，别的大小也能用（8 位浮点数除外），只是慢一些。（[09](09_swiglu_width.ipynb)）
+**半对**。[NVIDIA 的表](https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html)其实只有一条以字节计的规则：16 字节（A100 是 128 字节），所以倍数要看数据类型，如上面所示。表里没有 256，那是 Meta 的选择，便于分块。从 cuBLAS 11 起，别的大小也能用（8 位浮点数除外），只是慢一些。（[08](08_swiglu_width.ipynb)）
 
 </details>
 """
@@ -1749,7 +1749,7 @@ assert all((x + m - 1) // m == math.ceil(x / m) for x in range(3000) for m in ra
 r"""
 <details><summary>E52: true or false?</summary>
 
-**Half true.** The identity holds for whole numbers, but it counts *blocks*: 2 for 85 and 64. The width is m times that, 128, as the note's code has it and its formula has not. ([09](09_swiglu_width.ipynb))
+**Half true.** The identity holds for whole numbers, but it counts *blocks*: 2 for 85 and 64. The width is m times that, 128, as the note's code has it and its formula has not. ([08](08_swiglu_width.ipynb))
 
 </details>
 """
@@ -1758,7 +1758,7 @@ r"""
 r"""
 <details><summary>E52：对还是错？</summary>
 
-**半对**。对整数来说，等式成立，但它算的是**块数**：85 和 64 得 2。宽度还要乘以 m，得 128；笔记的代码乘了，公式里漏了。（[09](09_swiglu_width.ipynb)）
+**半对**。对整数来说，等式成立，但它算的是**块数**：85 和 64 得 2。宽度还要乘以 m，得 128；笔记的代码乘了，公式里漏了。（[08](08_swiglu_width.ipynb)）
 
 </details>
 """
@@ -1944,7 +1944,7 @@ for run in (1, 2):
 r"""
 <details><summary>E54: true or false?</summary>
 
-**Half true.** The shape is right, as that of many a wrong layer would be. And `x = mlp(x)` overwrites its own input: run it again, and something else is computed. (Also: `mlp` is later the name of a SwiGLU, classes are called `layernorm` and `RMS_Norm`, and nowhere is there dropout.) ([08](08_activations_and_gates.ipynb))
+**Half true.** The shape is right, as that of many a wrong layer would be. And `x = mlp(x)` overwrites its own input: run it again, and something else is computed. (Also: `mlp` is later the name of a SwiGLU, classes are called `layernorm` and `RMS_Norm`, and nowhere is there dropout.) ([07](07_activations_and_gates.ipynb))
 
 </details>
 """
@@ -1953,7 +1953,7 @@ r"""
 r"""
 <details><summary>E54：对还是错？</summary>
 
-**半对**。形状是对的，可是许多写错的层，形状也对。而且 `x = mlp(x)` 覆盖了自己的输入：再运行一次，算的就是别的东西了。（另外，`mlp` 后来又成了 SwiGLU 的名字，类名有 `layernorm` 也有 `RMS_Norm`，全篇没有 Dropout。）（[08](08_activations_and_gates.ipynb)）
+**半对**。形状是对的，可是许多写错的层，形状也对。而且 `x = mlp(x)` 覆盖了自己的输入：再运行一次，算的就是别的东西了。（另外，`mlp` 后来又成了 SwiGLU 的名字，类名有 `layernorm` 也有 `RMS_Norm`，全篇没有 Dropout。）（[07](07_activations_and_gates.ipynb)）
 
 </details>
 """

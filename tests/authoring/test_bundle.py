@@ -223,7 +223,7 @@ def test_page_without_code_is_unchanged(tmp_path):
 @pytest.mark.parametrize(
     ("stem", "packages"),
     [
-        ("07_positional_encoding", {"positional_encoding"}),
+        ("10_positional_encoding", {"positional_encoding"}),
         ("06_rms_norm", {"rms_norm"}),
         ("five_notes", set()),
         ("00_start_here", {"start_here"}),
@@ -256,7 +256,7 @@ def test_bundle_has_the_lesson_package_of_an_imported_figure():
 
 
 def test_bundle_font_has_the_letters_of_the_lesson(tmp_path):
-    lesson = notebook.read(built("zh", "07_positional_encoding"))
+    lesson = notebook.read(built("zh", "10_positional_encoding"))
     otf = bundle.collect_files(PROJECT, lesson)[f"blocklab_course/data/{font.FONT.name}"]
     (tmp_path / "cut.otf").write_bytes(otf)
     held, whole = font.read_characters(tmp_path / "cut.otf"), font.read_characters(font.FONT)

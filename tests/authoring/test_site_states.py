@@ -23,7 +23,7 @@ from blocklab_course.panel.images import data_url as pixels_url
 
 pytestmark = pytest.mark.exhaustive
 
-LESSON = Path(__file__).parents[2] / "notebooks" / "source" / "09_swiglu_width.py"
+LESSON = Path(__file__).parents[2] / "notebooks" / "source" / "08_swiglu_width.py"
 MOTIONLESS = "rounding_tiles", "random_widths"  # pictures of that lesson without a control
 WAYS = Choice({"up": 0, "down": 1, "left": 2}, None, label="way")
 
@@ -87,7 +87,7 @@ def test_smaller_image_keeps_every_pixel():
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """Lesson 09, whose panels take the least time."""
+    """Lesson 08, whose panels take the least time."""
     folder = tmp_path_factory.mktemp("site")
     with matplotlib.rc_context():
         found = record_lesson(LESSON, folder)

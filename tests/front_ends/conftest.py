@@ -18,7 +18,7 @@ from blocklab_course.panel import backend
 
 ROOT = Path(__file__).parents[2]
 SERVERS, COLAB = (ROOT / folder / "bin" / "python" for folder in (".venv-front-ends", ".venv-colab"))
-LESSON = "07_positional_encoding.ipynb"  # six panels and no slow cell
+LESSON = "10_positional_encoding.ipynb"  # six panels and no slow cell
 PICTURES = ROOT / "artifacts" / "front_ends"
 
 NOTEBOOK_6_IS_READY = "() => window.Jupyter?.notebook?.kernel?.is_connected() && Jupyter.notebook.kernel.widget_manager"

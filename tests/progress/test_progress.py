@@ -181,7 +181,7 @@ def test_page_on_colab_explains_what_it_does_not_read(tmp_path, monkeypatch):
 def with_questions(mine: Path, *languages: str) -> None:
     for language in languages:
         asked = ASKED if language == "en" else ASKED.replace("## Three closing questions", "## 三个思考题")
-        for name in ("05_layer_norm", "06_rms_norm", "07_positional_encoding"):
+        for name in ("05_layer_norm", "06_rms_norm", "10_positional_encoding"):
             passed = [verdict("half_size", passed=True), verdict("layer_norm", passed=True)]
             passed += [verdict("root_mean_square", passed=True)]  # one of four
             verdicts = [one for one in passed if name in ("05_layer_norm", "06_rms_norm")]
@@ -232,7 +232,7 @@ def test_answers_follow_the_questions(mine):
 
 # Other files
 
-ODD = {  # the content of en/07_positional_encoding.ipynb, and part of the message
+ODD = {  # the content of en/10_positional_encoding.ipynb, and part of the message
     "empty": (b"", "the file is empty"),
     "torn": (b'{"cells": [', "cannot be read: JSONDecodeError: "),
     "no notebook": (b"[]", "not a notebook"),
@@ -250,12 +250,12 @@ ODD = {  # the content of en/07_positional_encoding.ipynb, and part of the messa
 
 @pytest.mark.parametrize(("content", "said"), ODD.values(), ids=ODD)
 def test_damaged_notebooks_are_named_and_others_count(mine, content, said):
-    (mine / "en" / "07_positional_encoding.ipynb").write_bytes(content)
+    (mine / "en" / "10_positional_encoding.ipynb").write_bytes(content)
     progress = collect(mine)
     assert progress.passed == 2
-    assert list(progress.problems) == ["my/en/07_positional_encoding.ipynb"]
-    (line,) = [line for line in str(ProgressPage(progress)).splitlines() if "07_positional" in line]
-    assert line.startswith("  my/en/07_positional_encoding.ipynb: ")
+    assert list(progress.problems) == ["my/en/10_positional_encoding.ipynb"]
+    (line,) = [line for line in str(ProgressPage(progress)).splitlines() if "10_positional" in line]
+    assert line.startswith("  my/en/10_positional_encoding.ipynb: ")
     assert said in line
 
 
@@ -296,10 +296,10 @@ PLACES = {
 def test_links_folders_and_pipes_are_named(mine, put, said):
     if said == "not a regular file" and not hasattr(os, "mkfifo"):
         pytest.skip("no pipes that are files on this system")
-    put(mine / "en" / "07_positional_encoding.ipynb")
+    put(mine / "en" / "10_positional_encoding.ipynb")
     put(mine / PREDICTIONS_FILE)
     progress = collect(mine)
-    assert said in progress.problems["my/en/07_positional_encoding.ipynb"]
+    assert said in progress.problems["my/en/10_positional_encoding.ipynb"]
     assert said in progress.problems[f"my/{PREDICTIONS_FILE}"]
     assert progress.passed == 2
 
@@ -336,8 +336,8 @@ def test_copies_and_renumbered_lessons_count(mine, name):
 
 
 def test_moved_exercises_count_in_their_new_lesson(mine):
-    """Rotary positions were an exercise of lesson 07."""
-    hand_in(mine, **{"en/07_positional_encoding.ipynb": lesson(verdict("rotary_embedding", passed=True))})
+    """Rotary positions were an exercise of lesson positional_encoding."""
+    hand_in(mine, **{"en/10_positional_encoding.ipynb": lesson(verdict("rotary_embedding", passed=True))})
     assert collect(mine).passed == 3
     assert collect(mine).problems == {}
     [line] = [line for line in str(progress_page()).splitlines() if "rotary_embedding (passed)" in line]

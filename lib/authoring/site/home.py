@@ -25,7 +25,7 @@ from .markdown import html
 
 
 def _key(figure: ModuleType) -> str:
-    """The key of a figure's panel, such as "10_attention/poke_one_token"."""
+    """The key of a figure's panel, such as "09_attention/poke_one_token"."""
     package, name = figure.__name__.split(".")[-2:]
     return f"{next(lesson.name for lesson in LESSONS if lesson.package == package)}/{name}"
 

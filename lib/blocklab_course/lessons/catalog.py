@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ORDER = (
     *("start_here", "why_normalize", "norm_axes", "ema_momentum", "small_batches", "layer_norm", "rms_norm"),
-    *("positional_encoding", "activations_and_gates", "swiglu_width", "attention", "rotary_positions"),
+    *("activations_and_gates", "swiglu_width", "attention", "positional_encoding", "rotary_positions"),
     *("transformer_layers", "kv_cache", "cuda_timing", "your_model"),
 )
 LESSONS = tuple(

@@ -34,5 +34,5 @@ def test_each_mistake_has_its_section_and_its_line(exercise, mistake, section, l
     check(exercise, wrong)
     verdict = check(exercise, wrong)
     assert verdict.mistake == mistake
-    assert f"10_attention · {section}" in str(verdict)
+    assert f"09_attention · {section}" in str(verdict)
     assert line in verdict.hint_line

@@ -1,4 +1,4 @@
-"""The helper of lesson 10 that says which outputs move, run as the lesson runs it."""
+"""The helper of lesson 09 that says which outputs move, run as the lesson runs it."""
 
 import contextlib
 import io
@@ -13,7 +13,7 @@ from lesson_functions import SOURCES
 @pytest.fixture(scope="module")
 def cell():
     """The names that the cell defines, and what it prints."""
-    [code] = [code for code, *_ in code_cells(SOURCES / "10_attention.py") if "def which_move" in code]
+    [code] = [code for code, *_ in code_cells(SOURCES / "09_attention.py") if "def which_move" in code]
     names = {}
     exec("import torch\nimport torch.nn.functional as F\nfrom torch import nn", names)
     exec("from blocklab import causal_mask\nfrom blocklab_course.i18n import Text", names)

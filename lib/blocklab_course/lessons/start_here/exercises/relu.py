@@ -96,8 +96,8 @@ MISTAKES = (
         zh="这是 softplus，ReLU 的光滑版本：输入为负数时，它还比 0 略大一点，而 ReLU 恰好是 0。",
     ),
     wrong("gelu", F.gelu).hint(
-        en="This is GELU, which comes in lesson 08. It lets a little of the negative numbers through; ReLU nothing.",
-        zh="这是 GELU，第 08 课才讲。它会让负数通过一点点，而 ReLU 一点也不让。",
+        en="This is GELU, which comes in lesson 07. It lets a little of the negative numbers through; ReLU nothing.",
+        zh="这是 GELU，第 07 课才讲。它会让负数通过一点点，而 ReLU 一点也不让。",
     ),
 )
 

@@ -1,8 +1,8 @@
 # %% [markdown] lang="en"
 r"""
-# 07 How do sines tell positions apart?
+# 10 How do sines tell positions apart?
 
-To attention (lesson 10) *dog bites man* and *man bites dog* are the same heap of three tokens, unless a mask hides some. So [the first Transformer](https://arxiv.org/abs/1706.03762) adds to the d features of each token d sines and cosines that depend on its **position** alone, its *positional encoding*.
+To attention (lesson 09) *dog bites man* and *man bites dog* are the same heap of three tokens, unless a mask hides some. So [the first Transformer](https://arxiv.org/abs/1706.03762) adds to the d features of each token d sines and cosines that depend on its **position** alone, its *positional encoding*.
 
 Why so many waves? With the fastest alone, the position most like position 0 is one far off, hardly to be told from it. With a slow one, the neighbour looks just like it. Writing either down more often does not help. Many together do.
 
@@ -11,9 +11,9 @@ After this lesson you can write the table and the matrix that shifts it, and say
 
 # %% [markdown] lang="zh"
 r"""
-# 07 正弦怎样区分位置？
+# 10 正弦怎样区分位置？
 
-“狗咬人”和“人咬狗”是同样的三个词元。词元在注意力（attention，第 10 课）里互相交换信息时，只要没有掩码遮住其中一些，就只是一堆，不是一排。所以[最早的 Transformer](https://arxiv.org/abs/1706.03762) 给每个词元的 d 个特征各加上一个数。这 d 个数都是正弦或余弦，只取决于词元的**位置**，称为**位置编码**（positional encoding）。
+“狗咬人”和“人咬狗”是同样的三个词元。词元在注意力（attention，第 09 课）里互相交换信息时，只要没有掩码遮住其中一些，就只是一堆，不是一排。所以[最早的 Transformer](https://arxiv.org/abs/1706.03762) 给每个词元的 d 个特征各加上一个数。这 d 个数都是正弦或余弦，只取决于词元的**位置**，称为**位置编码**（positional encoding）。
 
 为什么要用快慢不同的许多种波？只用最快的一种，与位置 0 最相似的是远处的一个位置，两者几乎分不清。只用很慢的一种，邻居又与它几乎一模一样。同一种波重复写许多遍，也没有用。许多种波由快到慢一起用，才分得清。
 
@@ -564,7 +564,7 @@ check("shift_matrix", solved_shift_matrix, keep=False)
 r"""
 ## Five places back
 
-Attention makes weights of dot products by a softmax (lesson 10 first divides them by √d; here we do not). Your M for Δ = −5 stands between 50 of your rows.
+Attention makes weights of dot products by a softmax (lesson 09 first divides them by √d; here we do not). Your M for Δ = −5 stands between 50 of your rows.
 
 **Predict first.** To which row does row 20 give most, and to which row 3?
 """
@@ -573,7 +573,7 @@ Attention makes weights of dot products by a softmax (lesson 10 first divides th
 r"""
 ## 往前五个位置
 
-注意力用 softmax 把点积变成权重（第 10 课；那里要先除以 √d，这里先不除）。下面用你写的表，取 50 行，中间放上你写的 M，Δ = −5。
+注意力用 softmax 把点积变成权重（第 09 课；那里要先除以 √d，这里先不除）。下面用你写的表，取 50 行，中间放上你写的 M，Δ = −5。
 
 **先猜一猜**：第 20 行给哪一行的权重最大？第 3 行呢？
 """

@@ -1,6 +1,6 @@
 # %% [markdown] lang="en"
 r"""
-# 10 Who may look at whom?
+# 09 Who may look at whom?
 
 Give eight tokens to LayerNorm or a feed-forward network and change one, and one output moves. Give them to **attention** and change one, and eight outputs may move, or five, or only one. A small table of True and False, the **mask**, decides which. Written the wrong way round it raises no error, and PyTorch itself reads it in two opposite ways.
 
@@ -11,7 +11,7 @@ After this lesson you can prove with one push what a mask does, compute attentio
 
 # %% [markdown] lang="zh"
 r"""
-# 10 谁能看谁？
+# 09 谁能看谁？
 
 把八个词元交给层归一化或前馈网络，只改动其中一个，变的输出也只有一个。把它们交给**注意力**（attention），同样只改动一个，变的输出却可能是八个、五个，也可能只有一个。哪些会变，由一张写着 True 和 False 的小表决定，它叫**掩码**（mask）。写反了不会报错，而 PyTorch 自己就有两种相反的读法。
 
@@ -36,12 +36,12 @@ r"""
 ## Two questions first
 
 1. What does the softmax make of the scores 0, 0 and 0?
-2. On what does the dot product of two rows of lesson 07's table depend?
+2. A sentence goes through LayerNorm and then through SwiGLU, and one token changes. How many outputs change?
 
 <details><summary>Answers</summary>
 
 1. Three equal shares, 1/3 each.
-2. Only on how far apart the positions are.
+2. One: both treat each token alone.
 
 </details>
 """
@@ -51,12 +51,12 @@ r"""
 ## 先想两个问题
 
 1. 三个得分 0、0、0，经过 softmax 变成什么？
-2. 第 07 课的位置编码表里，任意两行的点积取决于什么？
+2. 一句话先经过层归一化，再经过 SwiGLU。改动其中一个词元，会有几个输出跟着变？
 
 <details><summary>答案</summary>
 
 1. 三等分，各得 1/3。
-2. 只取决于两个位置相距多远。
+2. 只有一个，因为这两步都是单独处理每个词元。
 
 </details>
 """
@@ -881,14 +881,14 @@ print(Text(en="blocklab's = torch's", zh="blocklab 的 = torch 的"))
 r"""
 ## Going further: attention knows no order
 
-Without a mask, shuffle the tokens, and the outputs are the same as before, shuffled alike. A sentence would be a bag of words. So the positions of lesson 07 have to be added, or the queries and keys rotated (lesson 11). **Predict first.** Does this hold with a causal mask, too?
+Without a mask, shuffle the tokens, and the outputs are the same as before, shuffled alike. A sentence would be a bag of words. So the positions of lesson 10 have to be added, or the queries and keys rotated (lesson 11). **Predict first.** Does this hold with a causal mask, too?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：注意力不知道先后
 
-不用掩码时，把词元打乱，输出还是那些，只是也同样打乱了，一句话就成了词袋（bag of words）。所以要加上第 07 课的位置编码，或者旋转查询和键（第 11 课）。**先猜一猜**：用因果掩码时，也是这样吗？
+不用掩码时，把词元打乱，输出还是那些，只是也同样打乱了，一句话就成了词袋（bag of words）。所以要加上第 10 课的位置编码，或者旋转查询和键（第 11 课）。**先猜一猜**：用因果掩码时，也是这样吗？
 """
 
 # %% tags=["answer"]

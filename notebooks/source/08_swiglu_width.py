@@ -1,19 +1,19 @@
 # %% [markdown] lang="en"
 r"""
-# 09 Where does 11008 come from?
+# 08 Where does 11008 come from?
 
 In LLaMA 7B the feed-forward networks widen a token from 4096 features to 11008 numbers. Why not 11000, or 4 · 4096? There is a rule that everybody quotes, and it does give 11008. But other rules give it just as well. So what would prove the one that is quoted?
 
-Lesson 08's SwiGLU needs such a width in every model. Whoever designs the next model, or tells how an older one was made, has to know which of its numbers were chosen and which follow from others. Here you write the rule, see what its rounding is for and what it costs, and judge what a width proves. It takes about 40 minutes.
+Lesson 07's SwiGLU needs such a width in every model. Whoever designs the next model, or tells how an older one was made, has to know which of its numbers were chosen and which follow from others. Here you write the rule, see what its rounding is for and what it costs, and judge what a width proves. It takes about 40 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
-# 09 11008 是怎么来的？
+# 08 11008 是怎么来的？
 
 在 LLaMA 7B 里，前馈网络把一个词元的 4096 个特征加宽到 11008 个数。为什么不是 11000，也不是 4 · 4096？有一条规则，大家都在引用，算出来确实是 11008。可是别的规则同样算得出这个数。那么，要有什么证据，才能说用的就是这一条呢？
 
-第 08 课里，你写了 SwiGLU；要把它放进模型，就得知道这个宽度。无论是设计下一个模型，还是弄清旧的模型是怎样设计的，都要分清哪些数是人选的，哪些数是由别的数算出来的。这一课里，你会写出这条规则，看看为什么要取整、代价多大，再判断一个宽度能证明什么。大约需要 40 分钟。
+第 07 课里，你写了 SwiGLU；要把它放进模型，就得知道这个宽度。无论是设计下一个模型，还是弄清旧的模型是怎样设计的，都要分清哪些数是人选的，哪些数是由别的数算出来的。这一课里，你会写出这条规则，看看为什么要取整、代价多大，再判断一个宽度能证明什么。大约需要 40 分钟。
 """
 
 # %%
@@ -61,7 +61,7 @@ r"""
 r"""
 ## Three matrices for two
 
-Lesson 08 gave SwiGLU two thirds of the usual width, because a plain feed-forward network (MLP) has two matrices between d features (`d_model` in code) and 4d units, but SwiGLU has three between d and h. For equally many parameters
+Lesson 07 gave SwiGLU two thirds of the usual width, because a plain feed-forward network (MLP) has two matrices between d features (`d_model` in code) and 4d units, but SwiGLU has three between d and h. For equally many parameters
 
 $$3\,d\,h = 2 \cdot d \cdot 4d, \qquad h = \tfrac{8}{3}\,d$$
 
@@ -80,7 +80,7 @@ How many blocks, or *tiles*, of m squares each do n squares need? The picture ad
 r"""
 ## 三个矩阵抵两个
 
-第 08 课里，SwiGLU 的宽度只取平常的三分之二。这是因为，普通的前馈网络（MLP）有两个矩阵，在 d 个特征（代码里写作 `d_model`）与 4d 个单元之间变换，而 SwiGLU 有三个，在 d 与 h 之间变换。要让两者的参数一样多，就得有
+第 07 课里，SwiGLU 的宽度只取平常的三分之二。这是因为，普通的前馈网络（MLP）有两个矩阵，在 d 个特征（代码里写作 `d_model`）与 4d 个单元之间变换，而 SwiGLU 有三个，在 d 与 h 之间变换。要让两者的参数一样多，就得有
 
 $$3\,d\,h = 2 \cdot d \cdot 4d, \qquad h = \tfrac{8}{3}\,d$$
 
@@ -386,7 +386,7 @@ One, 8448 = 33 · 256 for Llama-3.2 1B. The other four are no multiples, so one 
 
 </details>
 
-Yours gives all thirteen, and builds SmolLM2's networks to the last number, the 2654208 of lesson 08. That its makers used it does not follow, for 8d/3 is 1536 exactly, so any of its divisors gives the same as `multiple_of`. What, then, does a hit prove?
+Yours gives all thirteen, and builds SmolLM2's networks to the last number, the 2654208 of lesson 07. That its makers used it does not follow, for 8d/3 is 1536 exactly, so any of its divisors gives the same as `multiple_of`. What, then, does a hit prove?
 
 ## 44 models
 
@@ -403,7 +403,7 @@ r"""
 
 </details>
 
-你的函数十三个全对。用它造出的网络，与 SmolLM2 的也一样大，正是第 08 课数过的 2654208 个数，一个也不差。但这不等于它的作者用了这条规则，因为 8d/3 正好是 1536，`multiple_of` 取它的任何一个因数，结果都一样。那么，对上了又说明什么呢？
+你的函数十三个全对。用它造出的网络，与 SmolLM2 的也一样大，正是第 07 课数过的 2654208 个数，一个也不差。但这不等于它的作者用了这条规则，因为 8d/3 正好是 1536，`multiple_of` 取它的任何一个因数，结果都一样。那么，对上了又说明什么呢？
 
 ## 44 个模型
 
@@ -476,7 +476,7 @@ So 25 are what chance gives, because with 182 pairs at hand the rule reaches mos
 * [OLMo 7B's file](https://github.com/allenai/OLMo/blob/main/configs/official/OLMo-7B.yaml) says `mlp_hidden_size: 22016`, because one matrix makes value and gate, and both count.
 * [LitGPT's list](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) gives the width of one *expert*, where a model has many narrow feed-forward networks and uses a few for each token. In Qwen3-30B-A3B (d_model 2048) it is 768, and 8 work at a time, 6144 in all or 3 times d_model. Neither number follows 8d/3.
 
-Gate and width, and so the feed-forward network, are now yours. It takes each token by itself; how one looks at another is lesson 10.
+Gate and width, and so the feed-forward network, are now yours. It takes each token by itself; how one looks at another is lesson 09.
 """
 
 # %% [markdown] lang="zh"
@@ -495,7 +495,7 @@ r"""
 * [OLMo 7B 的配置](https://github.com/allenai/OLMo/blob/main/configs/official/OLMo-7B.yaml)写着 `mlp_hidden_size: 22016`，因为它用一个矩阵同时算出值和门，两者都算在内。
 * 有的模型有许多较窄的前馈网络，每个词元只用其中几个，这样的一个叫作**专家**（expert）。[LitGPT 的列表](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py)里写的是一个专家的宽度。Qwen3-30B-A3B 的 d_model 是 2048，专家宽 768，每次用 8 个，合计 6144，是 d_model 的 3 倍。哪个数都不符合 8d/3。
 
-门和宽度都有了，前馈网络就由你写全了。不过，它只逐个处理词元。一个词元怎样看到别的词元，是第 10 课的事。
+门和宽度都有了，前馈网络就由你写全了。不过，它只逐个处理词元。一个词元怎样看到别的词元，是第 09 课的事。
 """
 
 # %% [markdown] lang="en"

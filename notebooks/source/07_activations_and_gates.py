@@ -1,21 +1,21 @@
 # %% [markdown] lang="en"
 r"""
-# 08 What does a gate add?
+# 07 What does a gate add?
 
 Ask 64 plain hidden units with ReLU for the product of two numbers. At best they only come near, and only within bounds. Two units of Llama's kind get every product exactly right, with no other weights than 0, 1 and −1. One multiplication sets them apart: a *gate* decides how much of a *value* passes. The paper that brought it into Transformers' feed-forward networks cannot say why it helps.
 
-In a Transformer each token, a row x of d numbers, goes after attention (lesson 10) by itself, normalized as in lesson 06, through a *feed-forward network*. No other block of SmolLM2, the chat model at which these lessons aim, has so many parameters, so it comes next.
+In a Transformer each token, a row x of d numbers, goes after attention (lesson 09) by itself, normalized as in lesson 06, through a *feed-forward network*. No other block of SmolLM2, the chat model at which these lessons aim, has so many parameters, so it comes next.
 
 After this lesson you can say what one unit can do only with a gate, judge the evidence that gates help, and write the SwiGLU with which a chat model answers. It takes about 35 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
 r"""
-# 08 门控带来了什么？
+# 07 门控带来了什么？
 
 要算两个数的乘积，普通的 ReLU 隐藏单元用上 64 个，配上最好的输出权重，也只能得到近似值，而且只限于一定的范围。换成 Llama 所用的那种，两个单元就能算得分毫不差，用到的权重只有 0、1 和 −1。两种单元只差一次乘法，它让**门**（gate）决定**值**（value）通过多少。把门放进 Transformer 前馈网络的那篇论文，也说不出它为什么有用。
 
-在 Transformer 里，每个词元（token）是一行 d 个数 x。经过注意力（第 10 课）之后，每个词元先像第 06 课那样归一化，再单独经过一个**前馈网络**（feed-forward network）。这套课程要去的地方是聊天模型 SmolLM2，它的各种代码块里，前馈网络的参数最多，所以接下来就写这一块。
+在 Transformer 里，每个词元（token）是一行 d 个数 x。经过注意力（第 09 课）之后，每个词元先像第 06 课那样归一化，再单独经过一个**前馈网络**（feed-forward network）。这套课程要去的地方是聊天模型 SmolLM2，它的各种代码块里，前馈网络的参数最多，所以接下来就写这一块。
 
 学完这一课，你能说出一个单元有了门才能做到什么，能判断支持它的证据有多强，还能写出 SwiGLU，让聊天模型用它来回答。大约需要 35 分钟，选读另计。
 """
@@ -32,7 +32,7 @@ from blocklab_course.lessons.activations_and_gates import activation_curves, con
 r"""
 ## Two questions first
 
-1. Lesson 07 writes position k in pairs $\sin(\omega k), \cos(\omega k)$. What do 3 positions more do to a pair?
+1. Lesson 10 writes position k in pairs $\sin(\omega k), \cos(\omega k)$. What do 3 positions more do to a pair?
 2. On `torch.rand` a formula is only $2.5 \cdot 10^{-5}$ off LayerNorm. Is it LayerNorm?
 
 <details><summary>Answers</summary>
@@ -47,7 +47,7 @@ r"""
 r"""
 ## 先想两个问题
 
-1. 第 07 课用一对对的 $\sin(\omega k), \cos(\omega k)$ 表示位置 k。往后移 3 个位置，每一对数会怎样变？
+1. 第 10 课用一对对的 $\sin(\omega k), \cos(\omega k)$ 表示位置 k。往后移 3 个位置，每一对数会怎样变？
 2. 在 `torch.rand` 上，某个公式与层归一化（LayerNorm）只差 $2.5 \cdot 10^{-5}$。它就是层归一化吗？
 
 <details><summary>答案</summary>
@@ -322,7 +322,7 @@ activation_curves.panel().still(beta=1.8)
 r"""
 ## Three matrices
 
-A gate needs a third matrix, so at equal cost one takes two thirds of the first Transformer's 4d hidden units, 8d/3 (lesson 09).
+A gate needs a third matrix, so at equal cost one takes two thirds of the first Transformer's 4d hidden units, 8d/3 (lesson 08).
 
 Matrices lie as in `nn.Linear`, `(out, in)`, and `F.linear(x, w)` multiplies x by w transposed. In Meta's names `w1` is the formula's W (gate), `w3` its V (value), `w2` its $W_2$. No activation follows, and x is added outside (lesson 12).
 
@@ -333,7 +333,7 @@ Matrices lie as in `nn.Linear`, `(out, in)`, and `F.linear(x, w)` multiplies x b
 r"""
 ## 三个矩阵
 
-最早的 Transformer 有 4d 个隐藏单元。门控需要第三个矩阵，所以参数个数要相同，就只能取三分之二，即 8d/3 个单元（第 09 课推导）。
+最早的 Transformer 有 4d 个隐藏单元。门控需要第三个矩阵，所以参数个数要相同，就只能取三分之二，即 8d/3 个单元（第 08 课推导）。
 
 矩阵的存放方式与 `nn.Linear` 相同，形状是 `(out, in)`，`F.linear(x, w)` 用 x 乘以 w 的转置。名字沿用 Meta 的，`w1` 是公式里的 W，用来算门；`w3` 是 V，用来算值；`w2` 是 $W_2$，用来变回 d 个数。后面不再有激活函数。第 12 课会把结果与输入 x 相加，那一步不属于这个网络。
 
