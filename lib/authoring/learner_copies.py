@@ -14,12 +14,13 @@ from blocklab_course.workspace.folder import PREDICTIONS_FILE, SOLUTIONS_FOLDER
 from .hidden_outputs import METADATA_KEY, remove_hidden
 from .lab_workspace import name_kernel, to_bytes, trust, write_workspace
 from .problem import BuildError
-from .project import Project
+from .project import Project, number_of
 
 VIEW, PNG, HTML = "application/vnd.jupyter.widget-view+json", "image/png", "text/html"
 
 KEPT = Text(en="kept your old copies in {kept}/", zh="原来的副本保留在 {kept}/")
 COPIED = Text(en="my/: {added} copied, {there} left as they are", zh="my/：新复制 {added} 份，{there} 份保持原样")
+RENAMED = Text(en="{old}: renamed to {new}, its new number", zh="{old}：已改名为 {new}，因为课的编号变了")
 CARRIED = Text(en="{new}: answers taken over: {carried}", zh="{new}：带过来 {carried} 个答案")
 LEFT = Text(
     en="{old}: answers to exercises that have changed stay here: {left}",
@@ -35,12 +36,25 @@ def copy_lessons(project: Project, fresh: bool = False, say: Callable[[str], Non
     predictions and saved solutions.
     """
     mine = project.root / "my"
+    if mine.exists():
+        _follow_new_numbers(project, mine, say)
     if fresh and mine.exists():
         _renew(project, mine, say)
     else:
         added, there = _copy_missing(project, mine)
         trust(added)
         say(COPIED.format(added=len(added), there=there))
+
+
+def _follow_new_numbers(project: Project, mine: Path, say: Callable[[str], None]) -> None:
+    """Rename copies of lessons that have a new number, so that links lead to them."""
+    for language in LANGUAGES:
+        for lesson in sorted(project.notebooks(language).glob("*.ipynb")):
+            copy = mine / language / lesson.name
+            old = [file for file in copy.parent.glob(f"[0-9][0-9]{lesson.name[2:]}") if number_of(lesson.stem)]
+            if len(old) == 1 and not copy.exists():
+                old[0].rename(copy)
+                say(RENAMED.format(old=f"my/{language}/{old[0].name}", new=copy.name))
 
 
 def _copy_missing(project: Project, mine: Path) -> tuple[list[Path], int]:
@@ -99,21 +113,26 @@ def _carry_file(old: Path, new: Path, new_label: str, old_label: str) -> list[st
 
 
 def carry_over(old: dict, new: dict) -> tuple[int, list[str]]:
-    """Put the answers of an old notebook into the new one: same cell id, same exercises.
+    """Put the answers of an old notebook into the new one, to the same exercises; without a name, to the same cell.
 
     Return how many were carried over, and the exercises whose answers no longer have a cell.
     """
-    new_cells = {cell["id"]: cell for cell in _exercise_cells(new)}
+    cells = _exercise_cells(new)
     carried, left = 0, []
     for answer in _exercise_cells(old):
-        cell = new_cells.get(answer.get("id"))
-        names = submitted_exercises("".join(answer["source"]))
-        if cell is None or not submitted_exercises("".join(cell["source"])) <= names:
-            left += sorted(names)
+        cell = next((cell for cell in cells if _is_answer_to(cell, answer)), None)
+        if cell is None:
+            left += sorted(submitted_exercises("".join(answer["source"])))
         elif "".join(answer["source"]) != "".join(cell["source"]):
             cell.update(source=answer["source"], outputs=[], execution_count=None)
             carried += 1
     return carried, left
+
+
+def _is_answer_to(cell: dict, answer: dict) -> bool:
+    """Whether an old cell answers a new one. Exercises keep their names when a lesson is rewritten."""
+    asked, handed_in = (submitted_exercises("".join(one["source"])) for one in (cell, answer))
+    return asked <= handed_in if asked else cell["id"] == answer.get("id")
 
 
 def _exercise_cells(notebook: dict) -> list[dict]:

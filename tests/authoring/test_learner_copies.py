@@ -204,13 +204,34 @@ def test_every_exercise_carries_its_answer_over():
 def test_answers_to_changed_exercises_stay_in_the_old_copy(project, capsys):
     assert run(project) == 0
     mine = project.root / "my" / "en" / "01_second.ipynb"
-    write(mine, notebook(("one", "exercise", ANSWER.replace("'mean'", "'sum'")), ("two", "exercise", ANSWER)))
+    write(mine, notebook(("one", "exercise", ANSWER.replace("'mean'", "'sum'"))))
     assert run(project, "--fresh") == 0
     assert source(mine) == START
     assert (
-        "my-before-1/en/01_second.ipynb: answers to exercises that have changed stay here: sum, mean"
+        "my-before-1/en/01_second.ipynb: answers to exercises that have changed stay here: sum"
         in capsys.readouterr().out
     )
+
+
+def test_answers_follow_their_exercises_to_other_cells():
+    other = ANSWER.replace("'mean'", "'sum'")
+    nameless = "my_sum = 1"
+    old = notebook(("one", "exercise", other), ("two", "exercise", ANSWER), ("three", "exercise", nameless))
+    new = notebook(("one", "exercise", START), ("three", "exercise", "my_sum = None"))
+    assert carry_over(old, new) == (2, ["sum"])
+    assert ["".join(cell["source"]) for cell in new["cells"]] == [ANSWER, nameless]
+
+
+def test_copies_of_renumbered_lessons_get_the_new_number(project, capsys):
+    assert run(project) == 0
+    mine = project.root / "my" / "en" / "01_second.ipynb"
+    write(mine, notebook(("one", "exercise", ANSWER)))
+    for language in ("en", "zh"):
+        project.notebook(language, "01_second").rename(project.notebook(language, "07_second"))
+    assert run(project) == 0
+    assert not mine.exists()
+    assert source(project.root / "my" / "en" / "07_second.ipynb") == ANSWER
+    assert "my/en/01_second.ipynb: renamed to 07_second.ipynb, its new number" in capsys.readouterr().out.splitlines()
 
 
 def test_unreadable_old_copy_is_reported_and_kept(project, capsys):
