@@ -12,7 +12,7 @@ from blocklab_course.gradebook.grades import MIME
 from blocklab_course.i18n import LANGUAGES
 from blocklab_course.lessons.catalog import manifest_of
 
-from . import folding, install_cell, navigation
+from . import folding, further, install_cell, navigation
 from .address import Address, read_address
 from .effort import exercise_labels
 from .files import read_text, write_text
@@ -40,7 +40,8 @@ def _compose(project: Project, lesson: Lesson, outlines: list[Outline], here: Ou
     ]
     if imports := _imports(lesson):
         folding.fold(cells[lesson.cells.index(imports)], folding.IMPORTS, language)
-    notebook = make_notebook(cells, language, lesson.file)
+    notebook = make_notebook([part for cell in cells for part in further.split_heading(cell)], language, lesson.file)
+    further.collapse_on_colab(notebook)
     set_shared_cells(notebook, read_address(project), outlines, here, language)
     return notebook
 
@@ -65,7 +66,7 @@ def set_shared_cells(
     setup.source = install_cell.install_code(address, language, manifest_of(here.stem).needs)
     folding.fold(setup, folding.SETUP, language)
     title, *rest = [cell for cell in notebook.cells if cell.id not in GENERATED_IDS]
-    end = navigation.next_lesson_line(outlines, here, language)
+    end = navigation.next_lesson_text(outlines, here, language)
     bottom = [new_markdown_cell(end, id=navigation.BOTTOM)] if end else []
     notebook.cells = [title, top, setup, *rest, *bottom]
 

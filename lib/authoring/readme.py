@@ -24,6 +24,7 @@ PLAY = Text(en="▶ Play in your browser", zh="▶ 在浏览器里玩一玩")
 COLAB = Text(en="Open in Colab", zh="在 Colab 中打开")
 MINUTES = Text(en="{} min", zh="{} 分钟")
 FIGURES = Text(en="{} figures", zh="{} 幅图"), Text(en="{} figure", zh="{} 幅图")  # several, one
+SIDE_TRIP = Text(en="side trip", zh="选修")
 EXERCISES = Text(en="{} exercises", zh="{} 个练习"), Text(en="{} exercise", zh="{} 个练习")
 TWIN = {"en": ("zh", "中文"), "zh": ("en", "English")}  # the language of the other notebook, and its name
 
@@ -97,6 +98,7 @@ def lesson_cells(address: Address, outline: Outline, figures: int, language: str
 
 
 def lesson_size(lesson: Lesson, figures: int) -> str:
-    """How long a lesson takes and what it holds: "40 min · 4 figures · 5 exercises"."""
+    """How long a lesson takes and what it holds: "40 min · 4 figures · 5 exercises · side trip"."""
     counts = (FIGURES, figures), (EXERCISES, len(lesson.exercises))
-    return " · ".join([MINUTES.format(lesson.minutes), *(texts[count == 1].format(count) for texts, count in counts)])
+    parts = [MINUTES.format(lesson.minutes), *(texts[count == 1].format(count) for texts, count in counts)]
+    return " · ".join([*parts, str(SIDE_TRIP)] if lesson.side_trip else parts)

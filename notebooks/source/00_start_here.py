@@ -78,7 +78,7 @@ r"""
 | [14](14_cuda_timing.ipynb) | How fast can a layer be on a GPU? | a timer |
 | [15](15_your_model.ipynb) | A chat model with your blocks | the loop that writes |
 
-Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers should share a mean, and what breaks when others do was all worked out on BatchNorm, and the same mistakes are made with its successors today. If you are in a hurry, take the **short way**, on which you still write all four functions: 01, 02, 05, 06, 07, 09, 10, 11, 12, 15. (With a GPU, add 14.) All fifteen lessons take about eight hours, the short way about five, without *Going further*.
+Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers should share a mean, and what breaks when others do was all worked out on BatchNorm, and the same mistakes are made with its successors today. If you are in a hurry, take the **short way**, on which you still write all four functions: 01, 02, 05, 06, 07, 09, 10, 11, 12, 13, 15. (With a GPU, add 14.) All fifteen lessons take about twelve hours, the short way about nine, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -101,7 +101,7 @@ r"""
 | [14](14_cuda_timing.ipynb) | GPU 上的一层能有多快？ | 计时函数 |
 | [15](15_your_model.ipynb) | 用你写的部件组成聊天模型 | 一个词接一个词写下去的循环 |
 
-这个模型里并没有批量归一化，第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，容易错在哪里，都是先在批量归一化上弄清楚的；同样的错误，今天还常有人在它的后继身上犯。要是时间紧，可以走**捷径**，那四个函数一个也不会少：01、02、05、06、07、09、10、11、12、15；有 GPU 的话，再加上 14。十五课全部学完大约要八个小时，走捷径大约五个小时，选读另计。
+这个模型里并没有批量归一化，第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，容易错在哪里，都是先在批量归一化上弄清楚的；同样的错误，今天还常有人在它的后继身上犯。要是时间紧，可以走**捷径**，那四个函数一个也不会少：01、02、05、06、07、09、10、11、12、13、15；有 GPU 的话，再加上 14。十五课全部学完大约要十二个小时，走捷径大约九个小时，选读另计。
 """
 
 # %% [markdown] lang="en"

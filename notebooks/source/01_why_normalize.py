@@ -6,7 +6,7 @@ Take a healthy network of twenty $\tanh$ layers and multiply every one of its we
 
 That function is a **normalization**. SmolLM2, the chat model of lesson 00, calls one 61 times for every token. We begin with BatchNorm, where reasons, words and mistakes are easiest to see; from it grew what Transformers use (lessons 05, 06).
 
-After this lesson you can recognize *saturation*, tell what a norm does to outputs and to gradients and what it does *not* solve, and train a network with your own. It takes about 25 minutes, without *Going further*.
+After this lesson you can recognize *saturation*, tell what a norm does to outputs and to gradients and what it does *not* solve, and train a network with your own. It takes about 45 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 这个小小的函数就是**归一化**（normalization）。第 00 课的聊天模型 SmolLM2，每处理一个词元（token，一个词或词的一部分）都要调用它 61 次。我们从批量归一化（BatchNorm）学起，因为归一化的道理、术语和常见错误，在它身上最容易看清；Transformer 用的归一化由它演变而来，见第 05、06 课。
 
-学完这一课，你能认出**饱和**，能说清归一化怎样影响输出、又怎样影响梯度，还知道它**解决不了**什么。你还会用自己写的归一化训练一个网络。大约需要 25 分钟，选读另计。
+学完这一课，你能认出**饱和**，能说清归一化怎样影响输出、又怎样影响梯度，还知道它**解决不了**什么。你还会用自己写的归一化训练一个网络。大约需要 45 分钟，选读另计。
 """
 
 # %%
@@ -674,12 +674,6 @@ r"""
 - Papers: [Glorot and Bengio, 2010](https://proceedings.mlr.press/v9/glorot10a.html), with histograms like yours; [van Laarhoven, 2017](https://arxiv.org/abs/1706.05350), on weight decay in front of a norm.
 - Code: [torch.nn.init](https://pytorch.org/docs/stable/nn.init.html), the sizes of initial weights.
 - Explained elsewhere: Andrej Karpathy's [video on activations, gradients and BatchNorm](https://www.youtube.com/watch?v=P6sfmUTpUmc).
-
-## Going further: twenty `nn.Linear`
-
-`torch.nn.Linear` draws weights of 0.58, in our unit, and Keras' `Dense`, which follows Glorot, weights of 1 where as many numbers go in as come out.
-
-**Predict first.** From digit to digit a pixel varies by 0.23 (its standard deviation, on average). What is left of it after twenty `nn.Linear` and $\tanh$?
 """
 
 # %% [markdown] lang="zh"
@@ -695,7 +689,19 @@ r"""
 - 论文：[Glorot 和 Bengio，2010](https://proceedings.mlr.press/v9/glorot10a.html)，里面有你见过的这种直方图；[van Laarhoven，2017](https://arxiv.org/abs/1706.05350)，讲归一化前面的权重衰减。
 - 代码：[torch.nn.init](https://pytorch.org/docs/stable/nn.init.html)，各种初始权重的大小。
 - 别人的讲解：Andrej Karpathy，[讲激活值、梯度和 BatchNorm 的视频](https://www.youtube.com/watch?v=P6sfmUTpUmc)。
+"""
 
+# %% [markdown] lang="en"
+r"""
+## Going further: twenty `nn.Linear`
+
+`torch.nn.Linear` draws weights of 0.58, in our unit, and Keras' `Dense`, which follows Glorot, weights of 1 where as many numbers go in as come out.
+
+**Predict first.** From digit to digit a pixel varies by 0.23 (its standard deviation, on average). What is left of it after twenty `nn.Linear` and $\tanh$?
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 选读：二十个 `nn.Linear`
 
 用这一课的单位来量，`torch.nn.Linear` 的初始权重是 0.58；Keras 的 `Dense` 采用 Glorot 的办法，输入和输出一样宽时正好是 1。

@@ -6,7 +6,7 @@ Add 10 to a single number of a tensor, send the tensor through a normalization l
 
 That works because BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. In training, and before a learned scale and shift, they differ in one thing only, **which numbers share one mean**. The 61 norms of lesson 00's chat model average over other axes than lesson 01's BatchNorm, and wrong axes raise no error. So first we learn to see them.
 
-Afterwards you can say for any layer which numbers share a mean, write BatchNorm and LayerNorm in one line each, find a silent layout mistake, and see your LayerNorm at work in a trained network. It takes about 40 minutes, without *Going further*.
+Afterwards you can say for any layer which numbers share a mean, write BatchNorm and LayerNorm in one line each, find a silent layout mistake, and see your LayerNorm at work in a trained network. It takes about 45 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 这是因为批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）用的是同一个公式。训练时，先不管后面的缩放和平移，区别就只在于**哪些数共用一个均值**。第 00 课的聊天模型里有 61 个归一化层，它们沿的轴与第 01 课的批量归一化不同；沿错了轴，程序也不报错。所以先要学会看轴。
 
-学完这一课，不论哪种归一化层，你都能说出哪些数共用一个均值；批量归一化和层归一化，你各用一行就能写出来；你还会找到一种不报错的布局错误，并看着自己写的层归一化在训练好的网络里工作。大约需要 40 分钟，选读另计。
+学完这一课，不论哪种归一化层，你都能说出哪些数共用一个均值；批量归一化和层归一化，你各用一行就能写出来；你还会找到一种不报错的布局错误，并看着自己写的层归一化在训练好的网络里工作。大约需要 45 分钟，选读另计。
 """
 
 # %%
@@ -674,12 +674,6 @@ r"""
 - The paper: [Group Normalization](https://arxiv.org/abs/1803.08494), with the famous picture, figure 2.
 - Real code: [torchvision's ConvNeXt](https://github.com/pytorch/vision/blob/main/torchvision/models/convnext.py), `LayerNorm2d`.
 - An explanation: [Dive into Deep Learning](https://d2l.ai/chapter_convolutional-modern/batch-norm.html) on BatchNorm, with a part on LayerNorm.
-
-## Going further: a loop too many
-
-BatchNorm of a text from scratch easily loops over positions *and* features, or says `mean(0)`. No error, but a different layer, with L · C means of only N numbers each. Here it gets two sentences of one number each.
-
-**Predict first.** They are 1 and 3, and the first grows by 1, by 10, by 1000. What becomes of the two outputs?
 """
 
 # %% [markdown] lang="zh"
@@ -695,7 +689,19 @@ r"""
 - 论文：[Group Normalization](https://arxiv.org/abs/1803.08494)，讲组归一化，其中的图 2 就是那张有名的四种层的图。
 - 真实的代码：[torchvision 的 ConvNeXt](https://github.com/pytorch/vision/blob/main/torchvision/models/convnext.py) 中的 `LayerNorm2d`。
 - 讲解：[《动手学深度学习》英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)讲批量归一化的一节，中间有一小段讲层归一化。
+"""
 
+# %% [markdown] lang="en"
+r"""
+## Going further: a loop too many
+
+BatchNorm of a text from scratch easily loops over positions *and* features, or says `mean(0)`. No error, but a different layer, with L · C means of only N numbers each. Here it gets two sentences of one number each.
+
+**Predict first.** They are 1 and 3, and the first grows by 1, by 10, by 1000. What becomes of the two outputs?
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 选读：多了一层循环
 
 从零实现文本的批量归一化时，很容易既循环位置、又循环特征，或者干脆写 `mean(0)`。它不报错，却成了另一种层，因为共有 L · C 个均值，每个只由 N 个数得到。下面给它两个句子，各只有一个数。
@@ -727,14 +733,6 @@ The outputs are −1 and +1 as long as the first number is the smaller one, and 
 </details>
 
 With two numbers per mean hardly more than **their order survives**, which lesson 04 takes up. So here a push of 1 moves the outputs by less than 0.0001, although both numbers share a mean. Only a push that changes the order shows the pair.
-
-## Going further: what γ and β can undo
-
-For BatchNorm on `(N, C, H, W)` γ and β have the shape `(C,)` and must land on axis 1, so they are viewed as `(C, 1, 1)` first. LayerNorm's have the shape `normalized_shape` and land right by themselves.
-
-Can they undo the standardizing? Let γ be the standard deviation and β the mean of one mini-batch, and send two through.
-
-**Predict first.** How far from its input is the output for that mini-batch, and how far for the second one, whose mean is another?
 """
 
 # %% [markdown] lang="zh"
@@ -746,7 +744,21 @@ r"""
 </details>
 
 两个数共用一个均值，几乎就**只剩下谁大谁小**，第 04 课会接着讲。所以这里只推 1，两个输出的变化还不到 0.0001，看上去就像各算各的。要推到大小颠倒，才看得出两个数同属一组。
+"""
 
+# %% [markdown] lang="en"
+r"""
+## Going further: what γ and β can undo
+
+For BatchNorm on `(N, C, H, W)` γ and β have the shape `(C,)` and must land on axis 1, so they are viewed as `(C, 1, 1)` first. LayerNorm's have the shape `normalized_shape` and land right by themselves.
+
+Can they undo the standardizing? Let γ be the standard deviation and β the mean of one mini-batch, and send two through.
+
+**Predict first.** How far from its input is the output for that mini-batch, and how far for the second one, whose mean is another?
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 选读：γ 和 β 能抵消什么
 
 批量归一化处理 `(N, C, H, W)` 时，γ 和 β 的形状是 `(C,)`，要对准轴 1，所以先变形为 `(C, 1, 1)`。层归一化的 γ 和 β，形状就是 `normalized_shape`，本来就对得上。
@@ -777,10 +789,6 @@ For the first it is 0: γ multiplies by the very deviation that was divided out,
 </details>
 
 At any moment of training one γ and one β serve whatever mini-batch comes, and the means differ, so they can undo it for one batch, not for all. In `eval()`, the mode of a network in use, the mean is fixed too (lesson 03), and γ and β can undo it for every input. LayerNorm never comes to that, as the last line shows, where the same six numbers are two tokens: one γ and one β serve both, and each token has a mean of its own, in use as in training. So only one of them comes back.
-
-## Going further: an axis cut in two
-
-GroupNorm is no choice of whole axes. It cuts the channels into groups of neighbours, and in every sample each group has a mean and a variance of its own. An axis is cut with `unflatten`, and from then on its two parts are axes like any others. Axis 1 counts the groups, axis 2 the channels inside a group. Average over axis 2 and all behind it, then `flatten` the two into one again.
 """
 
 # %% [markdown] lang="zh"
@@ -792,7 +800,17 @@ r"""
 </details>
 
 训练时，各个小批量共用同一组 γ 和 β，均值却各不相同，所以最多只能抵消一个小批量的标准化。网络训练好、改用 `eval()` 以后，均值也固定了（见第 03 课），这时不论输入是什么，γ 和 β 都能抵消标准化。层归一化却始终不能。最后一行把同样的六个数当作两个词元：γ 和 β 由它们共用，均值却各有一个，使用时也一样，所以还原的只有一个。
+"""
 
+# %% [markdown] lang="en"
+r"""
+## Going further: an axis cut in two
+
+GroupNorm is no choice of whole axes. It cuts the channels into groups of neighbours, and in every sample each group has a mean and a variance of its own. An axis is cut with `unflatten`, and from then on its two parts are axes like any others. Axis 1 counts the groups, axis 2 the channels inside a group. Average over axis 2 and all behind it, then `flatten` the two into one again.
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 选读：把一个轴拆成两个
 
 组归一化沿的不是几个完整的轴。它把相邻的通道分成组，在每个样本里，每一组各有自己的均值和方差。拆轴用 `unflatten`；拆开之后，两部分就是两个普通的轴，轴 1 是组的编号，轴 2 是组内的通道。沿轴 2 和它后面的所有轴求均值，再用 `flatten` 把两个轴合回去。

@@ -6,7 +6,7 @@ A trained network looks at the photo of a flower and says that it is a daisy. Th
 
 What they remember is an exponential **moving average** of mean and variance, and `momentum` says how fast it forgets. The Transformer of this course holds no BatchNorm. Why learn this, then? Because `train()`, `eval()` and buffers serve other layers, and moving averages are everywhere. Adam, which trains nearly all Transformers, keeps two for each weight, and its 0.9 means the same as our 0.1.
 
-Afterwards you can read a momentum in either convention, say after how many steps `eval()` can be trusted, tell BatchNorm's two variances apart, and write the whole layer, which then names the flower. It takes about 30 minutes, without *Going further*, longer if such a layer is new to you.
+Afterwards you can read a momentum in either convention, say after how many steps `eval()` can be trusted, tell BatchNorm's two variances apart, and write the whole layer, which then names the flower. It takes about 45 minutes, without *Going further*, longer if such a layer is new to you.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 它们记住的是均值和方差的**指数移动平均**（exponential moving average，下文简称移动平均），`momentum`（动量）决定它忘得多快。这套课程里的 Transformer 没有批量归一化，它的归一化层训练时和使用时做同一件事，不会出这种错。那为什么还要学？因为别的层也要用到 `train()`、`eval()` 和缓冲区，也因为移动平均无处不在，例如 Transformer 大多用 Adam 训练，而 Adam 给每个权重都记着两个移动平均。它的 0.9，和标题里的 0.1 其实是一个意思。
 
-学完这一课，你能看懂两种约定下的动量，能说出训练多少步之后 `eval()` 才可信，能分清批量归一化里的两个方差，还能写出完整的一层，让它来认那朵花。大约需要 30 分钟，选读另计；如果是第一次写这样的一层，就多留些时间。
+学完这一课，你能看懂两种约定下的动量，能说出训练多少步之后 `eval()` 才可信，能分清批量归一化里的两个方差，还能写出完整的一层，让它来认那朵花。大约需要 45 分钟，选读另计；如果是第一次写这样的一层，就多留些时间。
 """
 
 # %%
@@ -658,10 +658,6 @@ r"""
 - The paper: [Batch Normalization](https://arxiv.org/abs/1502.03167), section 3.1 on training and inference.
 - Real code: [Keras' layer](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py).
 - An explanation: [torch's page of BatchNorm2d](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html).
-
-## Going further: a bias that does nothing, and folding
-
-BatchNorm subtracts the mean, and with it whatever constant the layer before it added. So in training a bias in front of it does nothing, and such a convolution is usually built with `bias=False`. In `eval()` BatchNorm is one multiplication and one addition per channel, which can be *folded* into the layer before. So a finished network needs none of its 49 layers any more (`scale` is $\gamma / \sqrt{\text{running\_var} + \varepsilon}$; the printed number says how far the outputs move when 100 is added to the bias):
 """
 
 # %% [markdown] lang="zh"
@@ -677,7 +673,17 @@ r"""
 - 论文：[Batch Normalization](https://arxiv.org/abs/1502.03167)，3.1 节讲训练和推理。
 - 真实的代码：[Keras 的这一层](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py)。
 - 讲解：[torch 的 BatchNorm2d 文档](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html)。
+"""
 
+# %% [markdown] lang="en"
+r"""
+## Going further: a bias that does nothing, and folding
+
+BatchNorm subtracts the mean, and with it whatever constant the layer before it added. So in training a bias in front of it does nothing, and such a convolution is usually built with `bias=False`. In `eval()` BatchNorm is one multiplication and one addition per channel, which can be *folded* into the layer before. So a finished network needs none of its 49 layers any more (`scale` is $\gamma / \sqrt{\text{running\_var} + \varepsilon}$; the printed number says how far the outputs move when 100 is added to the bias):
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 选读：不起作用的偏置，以及折叠
 
 批量归一化要减去均值，前一层加上的任何常数也就一并减掉了。所以在训练时，它前面的偏置不起作用，这样的卷积层通常写 `bias=False`。到了 `eval()`，批量归一化对每个通道只做一次乘法和一次加法，可以**折叠**（fold）进前一层。也就是说，训练好的网络，那 49 层一个也不需要了（`scale` 就是 $\gamma / \sqrt{\text{running\_var} + \varepsilon}$；打印的数说明，偏置加上 100，输出改变多少）：

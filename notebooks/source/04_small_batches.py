@@ -6,7 +6,7 @@ A network with BatchNorm learns to read 96% of the test digits. Trained again on
 
 Lesson 02 said which values share a mean, lesson 03 how it is remembered; now we ask how many it takes. A Transformer normalizes each token by itself; what it avoids by that is seen best where BatchNorm breaks.
 
-You will count that number, say how large a normalized value can get, merge the statistics of two parts, and search with your own function for what broke the first network. It takes about 30 minutes, without *Going further*.
+You will count that number, say how large a normalized value can get, merge the statistics of two parts, and search with your own function for what broke the first network. It takes about 55 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 第 02 课讲了**哪些**数共用一个均值，第 03 课讲了怎样把均值记住，现在要问需要**多少个**数。Transformer 对每个词元单独归一化，它避开的是什么，要在批量归一化失效的地方才看得清。
 
-学完这一课，你会数这个数，能说出归一化之后的数最大有多大，会合并两部分的统计量，还会借助自己写的函数，追查第一个网络坏在哪里。大约需要 30 分钟，选读另计。
+学完这一课，你会数这个数，能说出归一化之后的数最大有多大，会合并两部分的统计量，还会借助自己写的函数，追查第一个网络坏在哪里。大约需要 55 分钟，选读另计。
 """
 
 # %%
@@ -686,18 +686,6 @@ r"""
 * [Wu and He 2018](https://arxiv.org/abs/1803.08494): where GroupNorm comes from.
 * [torch's SyncBatchNorm](https://github.com/pytorch/pytorch/blob/main/torch/nn/modules/_functions.py): gathers the statistics of every GPU.
 * [Wu and Johnson 2021](https://arxiv.org/abs/2105.07576): on training against `eval()`.
-
-## Going further: why √(m − 1)?
-
-When $x_1 = a$ is so far away that the others are as good as 0, the mean is $a / m$ and the standard deviation $a \sqrt{m - 1} / m$, so
-
-$$\hat{x}_1 = \frac{a - a / m}{a \sqrt{m - 1} / m} = \sqrt{m - 1}$$
-
-No output can get beyond it, because the m outputs sum to 0 and their squares to m (less, with ε). If one is $y$, the others sum to $-y$, so their squares to at least $y^2 / (m - 1)$; from $y^2 + y^2 / (m - 1) \le m$ follows $|y| \le \sqrt{m - 1}$.
-
-## Going further: what 784 pixels are worth
-
-Where each pixel is the average of 3 × 3 random numbers, two pixels a distance k apart along an axis share $(3 - k) / 3$ of them, or none. The mean of all pixels varies with the sum of these shares over all pairs, along both axes:
 """
 
 # %% [markdown] lang="zh"
@@ -713,7 +701,21 @@ r"""
 * [Wu 和 He 2018](https://arxiv.org/abs/1803.08494)：组归一化的由来。
 * [torch 的 SyncBatchNorm](https://github.com/pytorch/pytorch/blob/main/torch/nn/modules/_functions.py)：它收集每块 GPU 的统计量。
 * [Wu 和 Johnson 2021](https://arxiv.org/abs/2105.07576)：讲训练时与 `eval()` 的差别。
+"""
 
+# %% [markdown] lang="en"
+r"""
+## Going further: why √(m − 1)?
+
+When $x_1 = a$ is so far away that the others are as good as 0, the mean is $a / m$ and the standard deviation $a \sqrt{m - 1} / m$, so
+
+$$\hat{x}_1 = \frac{a - a / m}{a \sqrt{m - 1} / m} = \sqrt{m - 1}$$
+
+No output can get beyond it, because the m outputs sum to 0 and their squares to m (less, with ε). If one is $y$, the others sum to $-y$, so their squares to at least $y^2 / (m - 1)$; from $y^2 + y^2 / (m - 1) \le m$ follows $|y| \le \sqrt{m - 1}$.
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 选读：为什么是 √(m − 1)？
 
 当 $x_1 = a$ 远到其余的数都可以看作 0 时，均值是 $a / m$，标准差是 $a \sqrt{m - 1} / m$，所以
@@ -721,7 +723,17 @@ r"""
 $$\hat{x}_1 = \frac{a - a / m}{a \sqrt{m - 1} / m} = \sqrt{m - 1}$$
 
 谁也超不过它，因为 m 个输出之和为 0，平方和为 m（加上 ε，只会更小）。某个输出是 $y$ 时，其余各数之和是 $-y$，平方和至少是 $y^2 / (m - 1)$；由 $y^2 + y^2 / (m - 1) \le m$，得 $|y| \le \sqrt{m - 1}$。
+"""
 
+# %% [markdown] lang="en"
+r"""
+## Going further: what 784 pixels are worth
+
+Where each pixel is the average of 3 × 3 random numbers, two pixels a distance k apart along an axis share $(3 - k) / 3$ of them, or none. The mean of all pixels varies with the sum of these shares over all pairs, along both axes:
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 选读：784 个像素相当于多少个数
 
 如果每个像素是 3 × 3 个随机数的平均，那么沿一个轴相距 k 的两个像素，共用的随机数占 $(3 - k) / 3$，隔得更远就没有。所有像素的均值波动多大，取决于每两个像素共用的份额之和，两个轴各算一次：

@@ -6,7 +6,7 @@ r"""
 
 LayerNorm stands beside every attention and every feed-forward network of the first Transformers. What BatchNorm taught in lessons 01 to 04, axes, variances and ε, comes together in its one formula, and each symbol invites a mistake. So here you write it to the last digit, and run a trained model on it.
 
-After this lesson you can say where ε stands and when it matters, which axes and which variance are meant, choose the inputs that catch a wrong LayerNorm, and write a right one. It takes about 25 minutes, without *Going further*.
+After this lesson you can say where ε stands and when it matters, which axes and which variance are meant, choose the inputs that catch a wrong LayerNorm, and write a right one. It takes about 50 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 在最早的 Transformer 里，每个注意力、每个前馈网络旁边都有层归一化。第 01 到 04 课从批量归一化（BatchNorm）学到的轴、方差和 ε，都汇集在它的一个公式里，而公式里处处都有人写错。所以这一课要把它写到分毫不差，再用它来运行一个训练好的模型。
 
-学完这一课，你能说出 ε 放在哪里、什么时候起作用，能说出沿哪些轴、用哪种方差，能选出查得出错误的输入，还能写出正确的层归一化。大约需要 25 分钟，选读另计。
+学完这一课，你能说出 ε 放在哪里、什么时候起作用，能说出沿哪些轴、用哪种方差，能选出查得出错误的输入，还能写出正确的层归一化。大约需要 50 分钟，选读另计。
 """
 
 # %%

@@ -6,7 +6,7 @@ Give the chat model SmolLM2 a text. In layer 12 the vector of its first token gr
 
 In SmolLM2 RMSNorm stands at 61 places, before each attention, before each feed-forward network and at the end.
 
-After this lesson you can say what each of the two ignores, draw where their outputs lie, write RMSNorm, and see what SmolLM2 answers with your function inside. It takes about 25 minutes, without *Going further*.
+After this lesson you can say what each of the two ignores, draw where their outputs lie, write RMSNorm, and see what SmolLM2 answers with your function inside. It takes about 55 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 在 SmolLM2 里，RMSNorm 出现在 61 处，每个注意力之前、每个前馈网络之前各有一处，最后还有一处。
 
-学完这一课，你能分别说出，对词元做哪些改动不会影响这两种层的输出，能画出它们的输出落在哪里，能写出 RMSNorm，还能看到 SmolLM2 换上你的函数之后怎么回答。大约需要 25 分钟，选读另计。
+学完这一课，你能分别说出，对词元做哪些改动不会影响这两种层的输出，能画出它们的输出落在哪里，能写出 RMSNorm，还能看到 SmolLM2 换上你的函数之后怎么回答。大约需要 55 分钟，选读另计。
 """
 
 # %%

@@ -6,7 +6,7 @@ Ask 64 plain hidden units with ReLU for the product of two numbers. At best they
 
 In a Transformer each token, a row x of d numbers, goes after attention (lesson 09) by itself, normalized as in lesson 06, through a *feed-forward network*. No other block of SmolLM2, the chat model at which these lessons aim, has so many parameters, so it comes next.
 
-After this lesson you can say what one unit can do only with a gate, judge the evidence that gates help, and write the SwiGLU with which a chat model answers. It takes about 35 minutes, without *Going further*.
+After this lesson you can say what one unit can do only with a gate, judge the evidence that gates help, and write the SwiGLU with which a chat model answers. It takes about 45 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 在 Transformer 里，每个词元（token）是一行 d 个数 x。经过注意力（第 09 课）之后，每个词元先像第 06 课那样归一化，再单独经过一个**前馈网络**（feed-forward network）。这套课程要去的地方是聊天模型 SmolLM2，它的各种代码块里，前馈网络的参数最多，所以接下来就写这一块。
 
-学完这一课，你能说出一个单元有了门才能做到什么，能判断支持它的证据有多强，还能写出 SwiGLU，让聊天模型用它来回答。大约需要 35 分钟，选读另计。
+学完这一课，你能说出一个单元有了门才能做到什么，能判断支持它的证据有多强，还能写出 SwiGLU，让聊天模型用它来回答。大约需要 45 分钟，选读另计。
 """
 
 # %%
@@ -716,10 +716,6 @@ It still says Paris; the loss is 4.76, nearer to 3.08.
 </details>
 
 Here, with one prompt and one text, the wrong f blurs and the wrong side destroys. Even so the damage is real, because the loss is 1.7 higher and the model no longer stops after its sentence. (↵ stands for a new line. Which f trains best, this does not show.)
-
-## Going further: torch's GLU, and GELU
-
-`F.glu` halves one axis. The first half is the value, the **second** the gate, which goes through the sigmoid. Write it, for any axis `dim` of even length.
 """
 
 # %% [markdown] lang="zh"
@@ -731,7 +727,17 @@ r"""
 </details>
 
 在这里（只试了一个问题、一篇文章），用错 f，还答得出；放错一边，模型就全毁了。不过确实变差了，损失高了 1.7，说完这句话还不知道停。（↵ 表示换行。训练时用哪种 f 最好，这里看不出来。）
+"""
 
+# %% [markdown] lang="en"
+r"""
+## Going further: torch's GLU, and GELU
+
+`F.glu` halves one axis. The first half is the value, the **second** the gate, which goes through the sigmoid. Write it, for any axis `dim` of even length.
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 选读：torch 的 GLU，以及 GELU
 
 `F.glu` 把一个轴分成两半，前一半是值，**后**一半是门，门要经过 sigmoid。请写出来；轴由 `dim` 指定，它的长度是偶数。

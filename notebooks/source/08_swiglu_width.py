@@ -4,7 +4,7 @@ r"""
 
 In LLaMA 7B the feed-forward networks widen a token from 4096 features to 11008 numbers. Why not 11000, or 4 · 4096? There is a rule that everybody quotes, and it does give 11008. But other rules give it just as well. So what would prove the one that is quoted?
 
-Lesson 07's SwiGLU needs such a width in every model. Whoever designs the next model, or tells how an older one was made, has to know which of its numbers were chosen and which follow from others. Here you write the rule, see what its rounding is for and what it costs, and judge what a width proves. It takes about 40 minutes.
+Lesson 07's SwiGLU needs such a width in every model. Whoever designs the next model, or tells how an older one was made, has to know which of its numbers were chosen and which follow from others. Here you write the rule, see what its rounding is for and what it costs, and judge what a width proves. It takes about 55 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -13,7 +13,7 @@ r"""
 
 在 LLaMA 7B 里，前馈网络把一个词元的 4096 个特征加宽到 11008 个数。为什么不是 11000，也不是 4 · 4096？有一条规则，大家都在引用，算出来确实是 11008。可是别的规则同样算得出这个数。那么，要有什么证据，才能说用的就是这一条呢？
 
-第 07 课里，你写了 SwiGLU；要把它放进模型，就得知道这个宽度。无论是设计下一个模型，还是弄清旧的模型是怎样设计的，都要分清哪些数是人选的，哪些数是由别的数算出来的。这一课里，你会写出这条规则，看看为什么要取整、代价多大，再判断一个宽度能证明什么。大约需要 40 分钟。
+第 07 课里，你写了 SwiGLU；要把它放进模型，就得知道这个宽度。无论是设计下一个模型，还是弄清旧的模型是怎样设计的，都要分清哪些数是人选的，哪些数是由别的数算出来的。这一课里，你会写出这条规则，看看为什么要取整、代价多大，再判断一个宽度能证明什么。大约需要 55 分钟。
 """
 
 # %%

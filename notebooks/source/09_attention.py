@@ -6,7 +6,7 @@ Give eight tokens to LayerNorm or a feed-forward network and change one, and one
 
 SmolLM2, the chat model of lesson 00, has attention in each of its 30 layers. Every other block works on each token alone; only here do words meet.
 
-After this lesson you can prove with one push what a mask does, compute attention by hand, write it, cut it into heads, and run a chat model on yours. It takes about 45 minutes, without *Going further*.
+After this lesson you can prove with one push what a mask does, compute attention by hand, write it, cut it into heads, and run a chat model on yours. It takes about 50 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 第 00 课的聊天模型 SmolLM2 有 30 层，每层一个注意力。其他部件都单独处理每个词元，只有在这里，词与词才能相遇。
 
-学完这一课，你能推一下词元来证明掩码起了什么作用，能动手算注意力，能写出带掩码的注意力，能分出多个头，还能让聊天模型用你的函数来回答。大约需要 45 分钟，选读另计。
+学完这一课，你能推一下词元来证明掩码起了什么作用，能动手算注意力，能写出带掩码的注意力，能分出多个头，还能让聊天模型用你的函数来回答。大约需要 50 分钟，选读另计。
 """
 
 # %%
@@ -904,10 +904,6 @@ r"""
 No. With a causal mask the shuffled outputs are others, because each token now sees other tokens before it. Even without positions, such a model can tell orders apart.
 
 </details>
-
-## Going further: who sees nobody
-
-If a mask hides every key, the softmax is 0 / 0. `blocklab.attention` and `F.scaled_dot_product_attention` give zeros then. torch's `nn.MultiheadAttention` gives NaN if it also returns the weights, as it does by default. And a NaN spreads. In the next layer, a hidden key's NaN value times the weight 0 is NaN again. So every row of a mask should leave at least one key, if only the token's own.
 """
 
 # %% [markdown] lang="zh"
@@ -917,7 +913,17 @@ r"""
 不是这样。用因果掩码时，打乱之后的输出不一样了，因为排在每个词元前面的词元变了。所以即使没有位置编码，这样的模型也分得出先后。
 
 </details>
+"""
 
+# %% [markdown] lang="en"
+r"""
+## Going further: who sees nobody
+
+If a mask hides every key, the softmax is 0 / 0. `blocklab.attention` and `F.scaled_dot_product_attention` give zeros then. torch's `nn.MultiheadAttention` gives NaN if it also returns the weights, as it does by default. And a NaN spreads. In the next layer, a hidden key's NaN value times the weight 0 is NaN again. So every row of a mask should leave at least one key, if only the token's own.
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 选读：谁也看不到的词元
 
 如果掩码屏蔽了所有的键，softmax 就成了 0 / 0。这时，`blocklab.attention` 和 `F.scaled_dot_product_attention` 给出零；torch 的 `nn.MultiheadAttention` 如果同时返回权重（默认如此），就给出 NaN。NaN 还会扩散，到了下一层，屏蔽掉的键权重是 0，但它的值是 NaN，相乘还是 NaN。所以掩码的每一行至少要留一个键，哪怕只是词元自己。

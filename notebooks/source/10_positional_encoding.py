@@ -6,7 +6,7 @@ To attention (lesson 09) *dog bites man* and *man bites dog* are the same heap o
 
 Why so many waves? With the fastest alone, the position most like position 0 is one far off, hardly to be told from it. With a slow one, the neighbour looks just like it. Writing either down more often does not help. Many together do.
 
-After this lesson you can write the table and the matrix that shifts it, and say why it needs many frequencies, each twice. It takes about 40 minutes.
+After this lesson you can write the table and the matrix that shifts it, and say why it needs many frequencies, each twice. It takes about 60 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 为什么要用快慢不同的许多种波？只用最快的一种，与位置 0 最相似的是远处的一个位置，两者几乎分不清。只用很慢的一种，邻居又与它几乎一模一样。同一种波重复写许多遍，也没有用。许多种波由快到慢一起用，才分得清。
 
-学完这一课，你能写出这张表和让它平移的矩阵，能说出为什么需要这么多频率、每个频率为什么要用两次。大约需要 40 分钟。
+学完这一课，你能写出这张表和让它平移的矩阵，能说出为什么需要这么多频率、每个频率为什么要用两次。大约需要 60 分钟。
 """
 
 # %%

@@ -6,7 +6,7 @@ Leave one small function out of SmolLM2, the chat model of lesson 00, ask it for
 
 Lesson 09's attention takes tokens as a heap; a causal mask by itself tells only who comes before, not how far. Lesson 10 added clocks to the tokens. Most language models of today do without that table and turn the queries and keys inside attention.
 
-After this lesson you can write this rotation, tell its two conventions apart, and say what happens to a model beyond the length it was trained on. It takes about 25 minutes, without *Going further*.
+After this lesson you can write this rotation, tell its two conventions apart, and say what happens to a model beyond the length it was trained on. It takes about 40 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 第 09 课的注意力如果没有掩码，就分不清词元的先后。有了因果掩码，先后能间接看出来，可是键离查询有多远，得分里并没有。第 10 课的办法，是给词元加上一组时钟。今天的语言模型大多不用那张表，而是在注意力里面转动查询和键。
 
-学完这一课，你能写出这种旋转，分清它的两种约定，说出文本超过训练长度时会发生什么。大约需要 25 分钟，选读另计。
+学完这一课，你能写出这种旋转，分清它的两种约定，说出文本超过训练长度时会发生什么。大约需要 40 分钟，选读另计。
 """
 
 # %%
@@ -734,10 +734,6 @@ They do not stay. As the values do, each pair of each output turns by 100 · ω 
 </details>
 
 With queries and keys alone the outputs stay, wherever the sentence stands.
-
-## Going further: the rules as numbers
-
-Eight features, base 10000, texts four times as long as the trained 4096. Look at pair 2, which makes 6.5 turns within the trained length: YaRN slows it already, Llama 3.1 does not yet.
 """
 
 # %% [markdown] lang="zh"
@@ -749,7 +745,17 @@ r"""
 </details>
 
 只旋转查询和键，输出就不变，不论这句话在文本的什么地方。
+"""
 
+# %% [markdown] lang="en"
+r"""
+## Going further: the rules as numbers
+
+Eight features, base 10000, texts four times as long as the trained 4096. Look at pair 2, which makes 6.5 turns within the trained length: YaRN slows it already, Llama 3.1 does not yet.
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 选读：各种规则的数值
 
 八个特征，底数 10000，训练长度 4096，文本是它的四倍。请看第 2 对，它在训练长度内转 6.5 圈：YaRN 已把它放慢，Llama 3.1 还不动它。

@@ -6,7 +6,7 @@ Let 48 untrained Transformer layers, built as in the first Transformer of 2017 a
 
 So where should the norms go? Model builders disagree. With lesson 11, the chat model SmolLM2's other blocks are complete. At the end you join your own into its layer, and 30 copies answer a question.
 
-After this lesson you can write a layer in two orders and say what each of five does to a deep untrained stack. It takes about 40 minutes, without *Going further*.
+After this lesson you can write a layer in two orders and say what each of five does to a deep untrained stack. It takes about 55 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 有了旋转位置编码（第 11 课），聊天模型 SmolLM2 要用的部件就齐了，只差怎样摆放。归一化该放在哪里，至今没有定论。弄清楚之后，由你用自己写过的函数拼出 SmolLM2 的一层，再让模型靠 30 个这样的层来回答问题。
 
-学完这一课，你能按两种顺序写出一层，能说出五种顺序在很深、还没有训练的网络里各有什么后果。大约需要 40 分钟，选读另计。
+学完这一课，你能按两种顺序写出一层，能说出五种顺序在很深、还没有训练的网络里各有什么后果。大约需要 55 分钟，选读另计。
 """
 
 # %%

@@ -6,7 +6,7 @@ Llama 2 7B and Falcon 7B are equally large. While each writes a text of 2048 tok
 
 The layers of lesson 12 are complete, but for each new token a model of them reads the whole text anew. It need not: keys and values can be kept, in a **KV cache**.
 
-After this lesson you can say what one more token costs in arithmetic, bytes and time, write attention with a cache, and find bugs that ruin a model's answers and leave its loss as it is. It takes about 30 minutes, without *Going further*.
+After this lesson you can say what one more token costs in arithmetic, bytes and time, write attention with a cache, and find bugs that ruin a model's answers and leave its loss as it is. It takes about 45 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ Llama 2 7B 和 Falcon 7B 一样大。同样生成一段 2048 个词元的文本�
 
 第 12 课拼好了完整的层，可是用它们搭成的模型，每生成一个词元都要把全文重读一遍。其实不必：把键和值存起来就行，这就是**键值缓存**（KV cache）。
 
-学完这一课，你能从运算、字节和时间三方面说出多一个词元的代价，能写出带缓存的注意力，还能找出一类特别的错误：损失纹丝不动，回答却毁了。大约需要 30 分钟，选读另计。
+学完这一课，你能从运算、字节和时间三方面说出多一个词元的代价，能写出带缓存的注意力，还能找出一类特别的错误：损失纹丝不动，回答却毁了。大约需要 45 分钟，选读另计。
 """
 
 # %%
@@ -653,10 +653,6 @@ Outputs 0, 1 and 2, which never saw more than three tokens.
 </details>
 
 The cache counts what it drops, too: `length` is 6, so the next token stands at position 6. Old tokens are not quite lost either. Through the layers what they said has passed into tokens that are still there, with each layer 2 positions further here, window − 1.
-
-## Going further: MLA, absorbed
-
-MLA keeps a short vector c of each token, and a head would make its key as $W c$. But $q \cdot (W c) = (W^\top q) \cdot c$, so the matrix can go to the query, once, instead of to every kept token. Then all heads read the same c, as if it were MQA with one wide head. The cell shows it for keys; values, too, are mixed as c, and multiplied by their matrix once, at the end.
 """
 
 # %% [markdown] lang="zh"
@@ -668,7 +664,17 @@ r"""
 </details>
 
 缓存照样计数：`length` 是 6，所以下一个词元在位置 6。旧的词元也没有完全丢失，它们的内容经过各层，已经传给了还在窗口里的词元，每过一层，就多传远 2 个位置，即窗口减 1。
+"""
 
+# %% [markdown] lang="en"
+r"""
+## Going further: MLA, absorbed
+
+MLA keeps a short vector c of each token, and a head would make its key as $W c$. But $q \cdot (W c) = (W^\top q) \cdot c$, so the matrix can go to the query, once, instead of to every kept token. Then all heads read the same c, as if it were MQA with one wide head. The cell shows it for keys; values, too, are mixed as c, and multiplied by their matrix once, at the end.
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 选读：吸收之后的 MLA
 
 MLA 为每个词元存一个短向量 c，一个头的键本来要算 $W c$。但是 $q \cdot (W c) = (W^\top q) \cdot c$，所以矩阵可以移到查询这边，只乘一次，不必对每个存下的词元都乘。于是所有的头读的都是同一个 c，就像只有一个宽头的 MQA。下面只演示键；值也一样，先对 c 加权求和，最后再乘一次矩阵：

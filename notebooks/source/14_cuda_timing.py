@@ -4,7 +4,7 @@ r"""
 
 Of 1900 operations that SmolLM2 does for a token, 1 belongs to its 61 norms. Yet step by step, as in the first Llama, such a norm took a real GPU up to 10.5 times as long as the same arithmetic in one go. What takes the time, if not the operations? And whoever measures is easily fooled: on a made-up GPU, stopwatches that look right are off by more than ten times.
 
-This lesson puts your own norms on the clock. After it you can predict speed from bytes, spot five lies of benchmarks, repair one, and time real layers with it. It takes about 25 minutes without *Going further*.
+This lesson puts your own norms on the clock. After it you can predict speed from bytes, spot five lies of benchmarks, repair one, and time real layers with it. It takes about 45 minutes without *Going further*.
 
 You need no GPU.
 """
@@ -15,7 +15,7 @@ r"""
 
 SmolLM2 处理一个词元，每 1900 次运算里，只有 1 次属于那 61 个归一化层。可是在一块真正的 GPU 上，照第一代 Llama 的写法一步一步做，一个归一化层的用时最多是一口气做完的 10.5 倍，要算的却一样多。时间到底花在哪里了？要测出来也不容易：在一台虚构的 GPU 上，看上去没有问题的秒表，读数有的是真实时间的十几倍，有的不到它的十分之一。
 
-这一课要测一层花多少时间，你自己写的归一化层也会拿来计时。学完之后，你能根据字节数预测速度，认出基准测试（benchmark）骗人的五种方式，修好一个会骗人的，再用它给真实的层计时。大约需要 25 分钟，选读另计。
+这一课要测一层花多少时间，你自己写的归一化层也会拿来计时。学完之后，你能根据字节数预测速度，认出基准测试（benchmark）骗人的五种方式，修好一个会骗人的，再用它给真实的层计时。大约需要 45 分钟，选读另计。
 
 没有 GPU 也能学。
 """
@@ -713,12 +713,6 @@ r"""
 So we have measured nothing on a GPU. Whoever has one can: `python -m blocklab_course.benchmarking record`.
 
 The line with 31 MiB in *On your machine* belongs to an honest watch, too. In 27 readings with it, `F.rms_norm` took 1.1 to 2.3 times as long as `F.layer_norm`; in 27 without, 1.1 to 50 times. The slowest of these had 2016 *page faults* a call: glibc had given freed memory back, so every result asked the system for new pages, and mostly that was timed.
-
-## Going further: what the mean costs
-
-The file of *On a real GPU* also has LayerNorm in one kernel, in float32 with 4096 rows. Four of its widths move as many bytes as one of RMSNorm's.
-
-**Predict first.** In how many of these four pairs is RMSNorm faster?
 """
 
 # %% [markdown] lang="zh"
@@ -738,7 +732,19 @@ r"""
 所以，我们没有在 GPU 上测过任何东西。你有 GPU 的话，可以自己测：`python -m blocklab_course.benchmarking record`。
 
 “在你的机器上”里 31 MiB 的那一行，也是为了如实计时。有这一行，测 27 次，`F.rms_norm` 的用时是 `F.layer_norm` 的 1.1 到 2.3 倍；去掉它再测 27 次，是 1.1 到 50 倍。最慢的几次里，每次调用有 2016 次**缺页**（page fault）：glibc 把释放的内存还给了操作系统，每个结果又要重新申请，测到的主要是这件事。
+"""
 
+# %% [markdown] lang="en"
+r"""
+## Going further: what the mean costs
+
+The file of *On a real GPU* also has LayerNorm in one kernel, in float32 with 4096 rows. Four of its widths move as many bytes as one of RMSNorm's.
+
+**Predict first.** In how many of these four pairs is RMSNorm faster?
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 选读：求均值要花多少
 
 “在真正的 GPU 上”用的那个文件里，也测了层归一化，同样只用一个核函数，float32，4096 行。其中有四个宽度，传的字节恰好与 RMSNorm 的某个宽度一样多。
@@ -834,7 +840,15 @@ else:
 # %% [markdown] lang="en"
 r"""
 A CPU needs no such watch, because there a call returns when its work is done.
+"""
 
+# %% [markdown] lang="zh"
+r"""
+CPU 不需要这样的秒表，因为在 CPU 上，调用返回时工作已经做完了。
+"""
+
+# %% [markdown] lang="en"
+r"""
 ## Going further: a softmax, block by block
 
 A softmax subtracts the largest score, so that no exp overflows, and divides by the sum. Both are known only after the last key. An **online softmax** ([Milakov and Gimelshein 2018](https://arxiv.org/abs/1805.02867)) keeps three running values instead: the largest score so far, m; the sum l of $e^{s - m}$; and o, the sum of the values v, each weighted by its $e^{s - m}$ and not divided yet. If a block of keys brings a larger score, n, what was added up so far was measured from the old maximum. But $e^{s - m} \cdot e^{m - n} = e^{s - n}$, so one factor puts all of it right:
@@ -848,8 +862,6 @@ In the beginning m = −∞, l = 0 and o = 0. After the last block, o / l is the
 
 # %% [markdown] lang="zh"
 r"""
-CPU 不需要这样的秒表，因为在 CPU 上，调用返回时工作已经做完了。
-
 ## 选读：一块一块地算 softmax
 
 softmax 先减去最大的得分，免得 exp 溢出，最后再除以总和。这两样都要等到最后一个键才知道。**在线 softmax**（online softmax，[Milakov 和 Gimelshein 2018](https://arxiv.org/abs/1805.02867)）改为一路记着三样东西：到目前为止最大的得分 m；$e^{s - m}$ 的和 l；以及 o，即用这些 $e^{s - m}$ 加权的值 v 之和，先不除。如果新的一块键里有更大的得分 n，已经累加的结果就是以旧的最大值为准的。不过 $e^{s - m} \cdot e^{m - n} = e^{s - n}$，所以全部乘上同一个系数就行：
@@ -878,10 +890,6 @@ r"""
 One trap is left. A mask may hide a whole first block from a query, in a sliding window or where padding stands on the left, so that all its scores are −∞. Then n is −∞ too, and $-\infty - (-\infty)$ is NaN. Where n is −∞, subtract 0 instead: $e^{-\infty}$ is 0, and nothing is added. The maximum that is kept stays −∞.
 
 (A query that may see no key at all ends with l = 0, and o / l is NaN. On a CPU torch's function gives 0 instead.)
-
-## Going further: merge a block
-
-**Your turn.** Write it for many queries at once. `m` and `l` have a number for each query, `(L,)`; `o` is `(L, d)`; `scores`, those of one block of keys, are `(L, S)`, and `values` `(S, d)`. Before all of these, heads may stand. Return the new `m`, `l` and `o` in this order, not divided yet, and mind the trap.
 """
 
 # %% [markdown] lang="zh"
@@ -889,7 +897,17 @@ r"""
 还有一个陷阱。掩码可能把第一块对某个查询全部屏蔽掉，例如用了滑动窗口，或者填充在左边。这一块的得分就全是 −∞，于是 n 也是 −∞，而 $-\infty - (-\infty)$ 是 NaN。所以 n 是 −∞ 时，改为减去 0：$e^{-\infty}$ 是 0，什么也没有加上。记下来的最大值仍是 −∞。
 
 （如果一个查询什么键都看不到，最后 l = 0，o / l 就是 NaN。在 CPU 上，torch 的函数这时给出 0。）
+"""
 
+# %% [markdown] lang="en"
+r"""
+## Going further: merge a block
+
+**Your turn.** Write it for many queries at once. `m` and `l` have a number for each query, `(L,)`; `o` is `(L, d)`; `scores`, those of one block of keys, are `(L, S)`, and `values` `(S, d)`. Before all of these, heads may stand. Return the new `m`, `l` and `o` in this order, not divided yet, and mind the trap.
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 选读：合并一块
 
 **轮到你了**：请写出对许多查询同时成立的版本。`m` 和 `l` 是每个查询一个数，形状是 `(L,)`；`o` 的形状是 `(L, d)`；`scores` 是一块键的得分，形状是 `(L, S)`；`values` 的形状是 `(S, d)`。这些轴的前面都可以再有头的轴。请按顺序返回新的 `m`、`l`、`o`，先不要相除，也别忘了那个陷阱。
@@ -1056,7 +1074,15 @@ print(fused_passes.source())
 # %% [markdown] lang="en"
 r"""
 A running kernel is many *programs*. Each takes one row, or a few narrow ones, `BLOCK` columns at once; `real` says which rows exist. There are three loops, for the sum, the squares and the result. A row that is not too wide (up to 32768) fits into one block: then the compiler drops the loops and keeps the row in *registers*, the places beside the arithmetic units, and the second and third load need no memory. Wider rows are read three times, from the cache with luck.
+"""
 
+# %% [markdown] lang="zh"
+r"""
+核函数运行时分成许多份，每一份叫作一个程序（program）。一个程序处理一行，行窄时处理几行，每次 `BLOCK` 列；`real` 说明哪些行确实存在。一共三个循环，分别求和、求平方、算结果。行不太宽时（宽度到 32768），一块就装得下一行，于是编译器去掉循环，把这一行留在**寄存器**（register）里，也就是紧挨着运算单元的存储位置，第二次、第三次读取就不必再访问显存。更宽的行要读三遍，运气好的话是从缓存里读。
+"""
+
+# %% [markdown] lang="en"
+r"""
 ## Going further: widths of matrix products
 
 Lesson 08 left open why a width of 10922 was so slow on an H100. Two predictions. *Bits at once*: a thread of an H100 loads or stores up to 128 bits (16 bytes), but only at a place that is a multiple of what it moves; the panel shows what fits the start of every row. *Tiles and waves*: the result is computed in tiles of 128 × 256, 132 at a time (a *wave*, for an H100 has 132 multiprocessors), so what hangs over an edge and what stays empty in the last wave is lost. The panel has three products of a feed-forward layer, the last from the way back.
@@ -1066,8 +1092,6 @@ Lesson 08 left open why a width of 10922 was so slow on an H100. Two predictions
 
 # %% [markdown] lang="zh"
 r"""
-核函数运行时分成许多份，每一份叫作一个程序（program）。一个程序处理一行，行窄时处理几行，每次 `BLOCK` 列；`real` 说明哪些行确实存在。一共三个循环，分别求和、求平方、算结果。行不太宽时（宽度到 32768），一块就装得下一行，于是编译器去掉循环，把这一行留在**寄存器**（register）里，也就是紧挨着运算单元的存储位置，第二次、第三次读取就不必再访问显存。更宽的行要读三遍，运气好的话是从缓存里读。
-
 ## 选读：矩阵乘法的宽度
 
 第 08 课留下一个问题：在 H100 上，宽度 10922 为什么那么慢？有两种预测。一种看一次能读写多少位（bit）：在 H100 上，一个线程（thread）一次最多读写 128 位（16 字节），但是起点必须是这个长度的整数倍；面板里画的是，要让每一行的开头都对齐，一次最多能读写多少位。另一种看分块和波次：结果按 128 × 256 分块计算，每 132 块为一个波次（wave），因为 H100 有 132 个流式多处理器（SM）；超出边缘的部分，以及最后一个波次里空着的位置，都浪费了。面板里有前馈层的三个矩阵乘法，最后一个出自反向传播。

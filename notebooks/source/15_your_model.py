@@ -6,7 +6,7 @@ Below are fifteen ways to get one thing in a chat model wrong. One of them bring
 
 Here all blocks come together: you build SmolLM2 out of five functions of these lessons, and talk to it; you write the loop that turns scores into text; and you see what limits its speed.
 
-After this lesson you can say how a model goes from a question to an answer, how fast the memory of a machine lets it write, and which test shows each kind of mistake first. It takes about 25 minutes, without *Going further*.
+After this lesson you can say how a model goes from a question to an answer, how fast the memory of a machine lets it write, and which test shows each kind of mistake first. It takes about 40 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 到了这一课，各个部件终于拼在一起。你要用前面各课写过的五个函数组成 SmolLM2，同它对话；要写出那个把得分变成文字的循环；还要弄清它的速度受什么限制。
 
-学完这一课，你能说出模型怎样从问题走到回答，一台机器的内存最快允许它写多快，以及哪一类错误最先由哪一种检验查出来。大约需要 25 分钟，选读另计。
+学完这一课，你能说出模型怎样从问题走到回答，一台机器的内存最快允许它写多快，以及哪一类错误最先由哪一种检验查出来。大约需要 40 分钟，选读另计。
 """
 
 # %%

@@ -94,7 +94,7 @@ def test_notebook_is_valid_and_has_the_generated_cells(project):
         "[English](../en/01_means.ipynb) · [02 图片 →](02_pictures.ipynb) · [在 Colab 中打开]"
         "(https://colab.research.google.com/github/carol/demo/blob/main/notebooks/zh/01_means.ipynb)"
     )
-    assert by_id["navigation-end"].source == "下一课：[02 图片](02_pictures.ipynb)"
+    assert by_id["navigation-end"].source == "## 下一课\n\n[02 图片](02_pictures.ipynb)"
     assert by_id["what-a-token-is-2"].metadata == {
         "tags": ["solution"],
         "jupyter": {"source_hidden": True},

@@ -63,7 +63,7 @@ def test_pictures_and_formulas_are_in_the_page_and_need_no_network():
 
 @pytest.mark.parametrize(
     ("place", "message"),
-    [(3, "expected a panel with a prediction"), (4, "'## Exercise'"), (5, "'## Three closing"), (6, "'## In short")],
+    [(3, "expected a panel with a prediction"), (4, "## Exercise"), (5, "closing questions"), (6, "## In short")],
 )
 def test_missing_part_of_a_handout_is_reported(place, message):
     lesson = small_lesson()
@@ -75,7 +75,7 @@ def test_missing_part_of_a_handout_is_reported(place, message):
 @pytest.mark.parametrize(("outline", "language"), LESSONS, ids=lambda x: getattr(x, "number", x))
 def test_every_lesson_gives_a_handout(outline, language):
     html = render_handout(notebook.read(PROJECT.notebook(language, outline.stem)), language, outline.titles[language])
-    assert html.count('class="room"') == 3
+    assert html.count('class="room"') in (2, 3)
     assert html.count("data:image/png") == 1
     assert "$" not in html
     assert ".ipynb" not in html

@@ -1,5 +1,6 @@
 """Sources, parity, wording, the repository's address, and the command line."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from authoring.lint.markdown import read_prose
 from authoring.lint.parity import check_pair, check_parity
 from authoring.lint.staleness import check_code_length
 from authoring.lint.typography import find_faults
-from authoring.navigation import navigation_line, next_lesson_line
+from authoring.navigation import navigation_line, next_lesson_text
 from authoring.problem import BuildError
 from authoring.project import Project, find_root
 from authoring.readme import lesson_table
@@ -136,7 +137,20 @@ def test_appendix_follows_the_lessons_without_a_number(project, means):
     table = lesson_table(here, [*lessons, last], {outline.stem: 0 for outline in [*lessons, last]}, "en")
     assert "**[Appendix: Two means](https://ada.github.io/lessons/en/all_means.html)**" in table
     assert "[附录：两个均值 →](all_means.ipynb)" in navigation_line(here, [*lessons, last], lessons[1], "zh")
-    assert next_lesson_line([*lessons, last], last, "en") is None
+    assert next_lesson_text([*lessons, last], last, "en") is None
+
+
+def test_end_of_a_lesson_leads_along_the_main_route_and_to_the_side_trip():
+    outlines = Project(Path(__file__).parents[2]).outlines()
+    by_number = {outline.number: outline for outline in outlines}
+
+    def links(number: str) -> list[str]:
+        return re.findall(r"\((\d\d)_", next_lesson_text(outlines, by_number[number], "en"))
+
+    assert (links("02"), links("03"), links("04"), links("05")) == (["05", "03"], ["05", "04"], ["05"], ["06"])
+    assert (links("13"), links("14")) == (["15", "14"], ["15"])
+    for language, heading in (("en", "## Next lesson"), ("zh", "## 下一课")):
+        assert next_lesson_text(outlines, by_number["02"], language).startswith(heading)
 
 
 def test_find_root_looks_upwards(project, tmp_path_factory):

@@ -14,7 +14,7 @@ from authoring import install_cell, notebook
 from authoring.address import Address
 from authoring.effort import HARDEST
 from authoring.font import FONT
-from authoring.lint.structure import core_cells
+from authoring.lint.structure import core_code
 from authoring.project import Project
 from authoring.source import parse, read_lesson
 from blocklab_course import dependencies, lessons
@@ -111,7 +111,7 @@ def test_exercises_fit_into_the_minutes_of_the_lesson(lesson):
     for name, (minutes, difficulty) in lesson.effort.items():
         assert minutes >= 2, name  # the label says "minutes"
         assert 1 <= difficulty <= HARDEST, name
-    core = submitted_exercises("\n".join(cell.source for cell in core_cells(read_lesson(PROJECT, lesson.name))))
+    core = submitted_exercises("\n".join(cell.source for cell in core_code(read_lesson(PROJECT, lesson.name))))
     assert core
     assert sum(lesson.effort[name][0] for name in core) <= lesson.minutes
 

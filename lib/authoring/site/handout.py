@@ -34,15 +34,13 @@ WRITING_SPACE = '\n\n<div class="room"></div>'
 def render_handout(lesson: NotebookNode, language: str, name: str) -> str:
     """The handout of a built lesson as HTML. Raises BuildError if the lesson lacks a part."""
     try:
-        closing = "\n\n".join(section_paragraphs(lesson, CLOSING[language]))
-        asked = (question.asked for question in closing_questions([closing], language))
+        closing = section_paragraphs(lesson, CLOSING[language])
+        asked = (question.asked for question in closing_questions(["\n\n".join(closing)], language))
         texts = [
             next(cell.source for cell in lesson.cells if cell.id not in notebook.GENERATED_IDS),
             prediction_with_picture(lesson),
             "\n\n".join(section_paragraphs(lesson, EXERCISE[language])),
-            "\n\n".join(
-                [CLOSING[language], *(f"{number}. {one}{WRITING_SPACE}" for number, one in enumerate(asked, 1))]
-            ),
+            "\n\n".join([closing[0], *(f"{number}. {one}{WRITING_SPACE}" for number, one in enumerate(asked, 1))]),
             "\n\n".join(section_paragraphs(lesson, IN_SHORT[language])),
         ]
     except BuildError as error:
@@ -55,14 +53,14 @@ def render_handout(lesson: NotebookNode, language: str, name: str) -> str:
 
 def has_handout(lesson: NotebookNode, language: str) -> bool:
     """Whether the lesson asks closing questions, without which it gets no handout."""
-    return any(CLOSING[language] in cell.source for cell in lesson.cells)
+    return any(re.search(CLOSING[language], cell.source) for cell in lesson.cells)
 
 
 def section_paragraphs(lesson: NotebookNode, start: str) -> list[str]:
-    """The paragraphs of the section whose heading starts with `start`. Raises BuildError if there is none."""
+    """The paragraphs under the heading that begins with this regular expression. Raises BuildError if there is none."""
     found = section((cell.source for cell in lesson.cells if cell.cell_type == "markdown"), start)
     if found is None:
-        raise BuildError(f"expected a section {start!r} for the handout")
+        raise BuildError(f"expected a section {start} for the handout")
     return found.split("\n\n")
 
 

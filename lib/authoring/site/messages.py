@@ -14,6 +14,7 @@ CONTENTS = Text(en="On this page", zh="本页内容")
 AROUND = Text(en="Previous and next", zh="上一课和下一课")
 BEFORE = Text(en="Previous", zh="上一课")
 AFTER = Text(en="Next", zh="下一课")
+SIDE_TRIP = Text(en="Side trip", zh="选修")
 LICENCE = Text(
     en="Texts and pictures: CC BY 4.0. Code: MIT.",
     zh="文字和图片：CC BY 4.0。代码：MIT。",

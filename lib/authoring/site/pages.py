@@ -3,19 +3,31 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from markupsafe import Markup
 from nbformat import NotebookNode
 
+from authoring.further import is_collapsed
+from authoring.navigation import find_next, find_previous, find_side_trip
 from authoring.notebook import GENERATED_IDS
 from blocklab_course.i18n import use_language
+from blocklab_course.lessons.catalog import manifest_of
 
-from .cells import Picture, TextCell, code_cell
+from .cells import CodeCell, Picture, TextCell, code_cell
 from .layout import Book, Place, page
 from .markdown import headings, html, slug
 
 _TITLE = re.compile(r"\A# +[^\n]*\n*")
 _MINUTES = re.compile(r"about (\d+) minutes|大约需要 (\d+) 分钟")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a page: the core, which has no heading, or a section that goes further, folded under its heading."""
+
+    heading: TextCell | None = None
+    cells: list[CodeCell | TextCell] = field(default_factory=list)
 
 
 def own_cells(notebook: NotebookNode) -> list[NotebookNode]:
@@ -57,31 +69,35 @@ def notebook_page(
 ) -> str:
     """A page. drawn: pictures by cell. store: keeps a PNG and returns its address. handout: whether there is one."""
     with use_language(place.language):
-        cells, contents = [], []
+        parts, contents = [Part()], []
         for cell in own_cells(notebook):
             if cell.cell_type != "markdown":
-                cells.append(code_cell(cell, drawn.get(cell.id), store))
+                parts[-1].cells.append(code_cell(cell, drawn.get(cell.id), store))
                 continue
             source = strip_title(cell.source)
-            cells.append(TextCell(cell.id, Markup(html(source, ids[cell.id]))))
+            text = TextCell(cell.id, Markup(html(source, ids[cell.id])))
+            if is_collapsed(cell):
+                parts.append(Part(heading=text))
+            else:
+                parts[-1].cells.append(text)
             named = zip(headings(source), ids[cell.id], strict=True)
             contents += [(name, Markup(heading.html)) for heading, name in named if heading.level == 2]
     here = book.outline(place.stem)
     colab = None
     if here and book.address.colab:
         colab = f"{book.address.colab}/notebooks/{place.language}/{place.stem}.ipynb"
-    outlines = [None, *book.outlines, None]
-    at = outlines.index(here)
     return page(
         "lesson.html",
         book,
         place,
         title=f"{book.title(place.stem, place.language)} · Blocklab",
-        cells=cells,
+        parts=parts,
         contents=contents,
         minutes=minutes(notebook),
         colab=colab,
         handout=handout,
-        before=outlines[at - 1],
-        after=outlines[at + 1],
+        before=here and find_previous(book.outlines, here),
+        after=here and find_next(book.outlines, here),
+        aside=here and find_side_trip(book.outlines, here),
+        is_side_trip=manifest_of(place.stem).side_trip,
     )

@@ -141,6 +141,8 @@
     const look = () => (waiting ||= !!requestAnimationFrame(mark));
     const jumped = () => {
       const target = document.querySelector("main :target");
+      const folded = target?.closest(".further");
+      if (folded) folded.open = true; // a heading is outside of what it folds, so that the browser does not open it
       const shown = target && top(target) >= 0 && top(target) < innerHeight;
       jump = shown ? { target, top: top(target) } : null;
       look();

@@ -9,6 +9,7 @@ class Lesson:
     """The manifest of a lesson, in the `__init__.py` of its package.
 
     minutes: how long it takes, without *Going further*, as its introduction says.
+    side_trip: whether the main route leaves it out.
     exercises: the names of its exercises, in order.
     effort: for each exercise, the minutes that it takes and its difficulty, from 1 to 3.
     saves: the exercises whose passing solution is saved for later lessons.
@@ -21,6 +22,7 @@ class Lesson:
     """
 
     minutes: int = 0
+    side_trip: bool = False
     exercises: tuple[str, ...] = ()
     effort: Mapping[str, tuple[int, int]] = field(default_factory=dict, hash=False)
     saves: tuple[str, ...] = ()

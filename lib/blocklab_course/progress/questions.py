@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from blocklab_course.gradebook.notebooks import source_of
 
-CLOSING = {"en": "## Three closing questions", "zh": "## 三个思考题"}
+CLOSING = {"en": "## (?:Two|Three) closing questions", "zh": "## [两三]个思考题"}  # regular expressions
 _NUMBER = re.compile(r"^\d+\. ", re.MULTILINE)
 _SUMMARY = re.compile(r"<details>\s*<summary>[^<]*</summary>")
 
@@ -36,8 +36,8 @@ def closing_questions(texts: Iterable[str], language: str) -> list[Question]:
 
 
 def section(texts: Iterable[str], start: str) -> str | None:
-    """The text from the first line with this start to the next heading, or None."""
+    """The text from the first line that begins with this regular expression to the next heading, or None."""
     for text in texts:
-        if line := re.search(rf"^{re.escape(start)}", text, re.MULTILINE):
+        if line := re.search(rf"^{start}", text, re.MULTILINE):
             return re.split(r"\n(?=## )", text[line.start() :])[0].strip()
     return None

@@ -23,7 +23,10 @@ def test_every_lesson_has_its_row_with_its_title(language):
 NUMBERS = {
     number: (english, f"{chinese}个")
     for number, english, chinese in zip(
-        range(4, 11), ("four", "five", "six", "seven", "eight", "nine", "ten"), "四五六七八九十", strict=True
+        range(8, 13),
+        ("eight", "nine", "ten", "eleven", "twelve"),
+        ("八", "九", "十", "十一", "十二"),
+        strict=True,
     )
 }
 

@@ -3,7 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=35,
+    minutes=45,
     exercises=("gelu", "swish", "glu", "swiglu"),
     effort={"gelu": (3, 1), "swish": (2, 1), "glu": (4, 1), "swiglu": (6, 2)},
     saves=("gelu", "swish", "glu", "swiglu"),

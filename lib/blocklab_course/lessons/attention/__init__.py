@@ -3,7 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=45,
+    minutes=50,
     exercises=("causal_mask", "weight_by_hand", "attention", "split_heads", "catch_attention"),
     effort={
         "causal_mask": (3, 1),

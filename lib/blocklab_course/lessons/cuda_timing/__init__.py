@@ -3,7 +3,8 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=25,
+    minutes=45,
+    side_trip=True,
     exercises=("time_function", "bytes_in_two_kernels", "merge_block"),
     runs=("layer_norm", "rms_norm"),
     effort={"time_function": (8, 2), "bytes_in_two_kernels": (3, 2), "merge_block": (20, 3)},

@@ -3,7 +3,8 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=30,
+    minutes=45,
+    side_trip=True,
     exercises=("batch_norm", "ema_update"),
     effort={"batch_norm": (15, 3), "ema_update": (3, 1)},
     saves=("batch_norm", "ema_update"),

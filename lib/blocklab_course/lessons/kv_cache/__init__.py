@@ -3,7 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=30,
+    minutes=45,
     exercises=("cache_bytes", "cached_attention"),
     effort={"cache_bytes": (3, 1), "cached_attention": (12, 3)},
     saves=("cached_attention",),

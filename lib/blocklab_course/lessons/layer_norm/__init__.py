@@ -3,7 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=25,
+    minutes=50,
     exercises=("half_size", "catch_layer_norm", "layer_norm", "layer_norm_backward"),
     effort={"half_size": (4, 2), "catch_layer_norm": (5, 2), "layer_norm": (8, 2), "layer_norm_backward": (20, 3)},
     saves=("layer_norm",),

@@ -3,7 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=40,
+    minutes=60,
     exercises=("positions_per_turn", "sinusoidal_encoding", "shift_matrix"),
     effort={"positions_per_turn": (3, 2), "sinusoidal_encoding": (10, 2), "shift_matrix": (10, 3)},
     saves=("sinusoidal_encoding",),

@@ -3,7 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=40,
+    minutes=55,
     exercises=("pre_norm", "sandwich_layer", "smollm2_layer", "post_norm_layer", "encoder_layer"),
     effort={
         "pre_norm": (2, 1),

@@ -3,7 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=25,
+    minutes=45,
     exercises=("feature_axes", "standardize"),
     effort={"feature_axes": (2, 1), "standardize": (8, 2)},
     saves=("standardize",),

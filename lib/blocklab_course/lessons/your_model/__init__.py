@@ -3,7 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=25,
+    minutes=40,
     exercises=("tokens_per_second", "generate"),
     effort={"tokens_per_second": (2, 1), "generate": (10, 2)},
     saves=("generate",),
