@@ -103,7 +103,7 @@ of_every_lesson = pytest.mark.parametrize("source", SOURCES, ids=lambda path: pa
 def test_states_match_redrawn_ones_every_control_has_an_effect_and_no_number_has_e_notation(source, caplog):
     shown = run_panels(source)
     assert shown
-    asking = {number for number, (_, tags, _base) in enumerate(code_cells(source)) if "guess" in tags}
+    asking = {number for number, (_, tags, _) in enumerate(code_cells(source)) if {"panel", "guess"} <= set(tags)}
     assert {number for (number, _), panel in shown.items() if panel.prediction} == asking
     with caplog.at_level(logging.WARNING, logger="matplotlib"):  # matplotlib only logs a glyph missing in a formula
         for (number, language), panel in shown.items():
