@@ -46,15 +46,16 @@ def cards():
 
 
 @pytest.mark.parametrize("kept", ["all styles", "JupyterLab's styles"])
+@pytest.mark.parametrize("width", [390, 320])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_nothing_leaves_its_card_on_a_phone(chromium, language, kept):
+def test_nothing_leaves_its_card_on_a_phone(chromium, language, width, kept):
     with use_language(language):
         html = "".join(card.html() for card in cards())
     if kept != "all styles":
         html = html.replace("overflow-wrap:anywhere", "")
-    page = chromium.new_page(viewport={"width": 390, "height": 800})
+    page = chromium.new_page(viewport={"width": width, "height": 800})
     page.set_content(f"<!doctype html><body style='margin:8px;font:15px sans-serif'>{html}")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(OUTSIDE) == []
     if kept == "all styles":
         assert Axe().run(page, "body > div").response["violations"] == []
