@@ -890,6 +890,17 @@ def test_phone_shows_its_own_arrangement_without_scrolling(page, width):
 
 
 @phone
+@pytest.mark.parametrize("width", [390, 320])
+def test_long_labels_leave_the_controls_on_a_phone(page, width):
+    page.set_viewport_size({"width": width, "height": 700})
+    long = {"kind": "slider", "name": "momentum", "label": "momentum (PyTorch)", "start": 1e-4, "step": 1.1, "last": 90}
+    show(page, narrow=[360, 400], controls=[{**long, "at": 90, "log": True, "whole": False}])
+    page.wait_for_function("document.querySelector('.blocklab-narrow .blocklab-control')")
+    right = "Math.max(...[...document.querySelectorAll('.blocklab-bar *')].map(n => n.getBoundingClientRect().right))"
+    assert page.evaluate(right) <= width
+
+
+@phone
 def test_turning_the_phone_changes_the_arrangement_and_keeps_the_place(page):
     show(page, narrow=[360, 400], smallest=5)
     slider(page).fill("20")

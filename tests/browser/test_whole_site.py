@@ -146,7 +146,7 @@ def test_page_does_not_scroll_sideways_on_a_phone(alive):
         box = figure.locator(".blocklab-picture")
         expect(box.locator("svg[style*='min-width: 0']"), figure.get_attribute("data-panel")).to_be_attached()
         assert box.evaluate("node => node.scrollWidth <= node.clientWidth"), figure.get_attribute("data-panel")
-    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    page.wait_for_function("width => document.documentElement.scrollWidth === width", arg=PHONE["width"])
     page.set_viewport_size(DESK)
 
 
