@@ -399,7 +399,7 @@ def test_reduced_motion_shows_an_answer_without_a_transition(open_page):
 def test_figures_on_the_start_page_stand_under_their_questions_attention_first(open_page, language):
     page = open_page(f"{language}/index")
     with use_language(language):
-        questions = [str(guess.question) for guess in TOYS.values()]
+        questions = [str(figure.GUESS.question) for figure, _ in TOYS.values()]
     assert page.locator(".play h3").all_inner_texts() == questions
     assert re.search("causal mask|因果掩码", questions[0])
     assert re.search("hands|指针", questions[1])

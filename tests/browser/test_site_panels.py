@@ -87,13 +87,15 @@ def test_guess_is_judged_and_kept_in_both_languages_and_on_the_start_page(page, 
 
 @pytest.mark.usefixtures("lesson_undone")
 def test_figure_on_the_start_page_moves_without_a_guess(page, site):
-    key, guess = next(iter(TOYS.items()))
+    key, (toy, opening) = next(iter(TOYS.items()))
     twins = {}
     for language in LANGUAGES:
         set_language(language)
         twins[language] = poke_one_token.panel()
     assert twins["en"].prediction
-    states = encode(twins, [[token, 0, 0] for token in range(poke_one_token.LENGTH)])
+    twins["en"].move(**opening)
+    first, *rest = twins["en"].places
+    states = encode(twins, [[token, *rest] for token in range(poke_one_token.LENGTH)])
     (site / "states" / "toy.js").write_text(data_script("blocklabStates", key, states), "utf-8")
     empty = Picture("", None, Markup(""), "")
     drawn = {**dict.fromkeys([*TOYS, "map"], empty), key: Picture(key, "../states/toy.js", Markup(""), "")}
@@ -107,7 +109,8 @@ def test_figure_on_the_start_page_moves_without_a_guess(page, site):
     slider = figure.get_by_role("slider").and_(page.locator("input"))
     expect(slider).to_be_enabled()
     expect(figure.locator(".blocklab-guess, .blocklab-lock")).to_have_count(0)
-    expect(page.get_by_role("heading", name=guess.question.en)).to_be_visible()
+    expect(slider).to_have_value(str(first))
+    expect(page.get_by_role("heading", name=toy.GUESS.question.en)).to_be_visible()
     before = figure.get_by_role("status").text_content()
     slider.press("End")
     expect(figure.get_by_role("status")).not_to_have_text(before)

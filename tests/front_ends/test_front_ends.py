@@ -87,9 +87,9 @@ def test_dragging_the_slider(panel, page):
     along = box["y"] + box["height"] / 2
     page.mouse.move(across, along)
     page.mouse.down()
-    page.mouse.move(across + 20, along, steps=4)
+    page.mouse.move(across + max(20, 0.15 * box["width"]), along, steps=4)  # more than a step
     expect(panel.line).not_to_have_text(START)
-    page.mouse.move(across + 300, along, steps=10)
+    page.mouse.move(across + max(300, box["width"]), along, steps=10)
     page.mouse.up()
     expect(panel.line).to_have_text("height 10, tilt None")
     expect(panel.box).to_have_value("10")
@@ -182,7 +182,7 @@ def test_reopened_lesson_shows_pictures_and_an_instruction(lesson):
     expect(stills).to_have_count(shown)
     for still in stills.all():
         expect(still.get_by_role("img")).to_be_visible()
-        expect(still).to_contain_text("Run the cell to move it.")
+        expect(still).to_contain_text("Run this cell (Shift + Enter), then guess and drag")
     expect(panels).to_have_count(0)
     expect(lesson.get_by_text("Loading widget...").filter(visible=True)).to_have_count(0)
     expect(lesson.get_by_text("Error displaying widget").filter(visible=True)).to_have_count(0)

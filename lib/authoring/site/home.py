@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from authoring.project import Outline
 from authoring.readme import lesson_size
-from blocklab_course.i18n import use_language
+from blocklab_course.i18n import Text, use_language
 from blocklab_course.lessons.attention import poke_one_token
 from blocklab_course.lessons.catalog import LESSONS, manifest_of
 from blocklab_course.lessons.norm_axes import poke_one_number
@@ -30,8 +30,15 @@ def _key(figure: ModuleType) -> str:
     return f"{next(lesson.name for lesson in LESSONS if lesson.package == package)}/{name}"
 
 
-TOYS = {_key(figure): figure.GUESS for figure in (poke_one_token, clocks, poke_one_number)}
-"""The panels to play with, by their keys, and the questions that they answer."""
+TOYS = {
+    _key(figure): (figure, opening)
+    for figure, opening in (
+        (poke_one_token, {"mask": "causal", "token": 2}),
+        (clocks, {"base": 1.0}),
+        (poke_one_number, {"push": 2}),
+    )
+}
+"""The panels to play with, by their keys, and what they show at first: one step short of the answer."""
 
 LONGEST = 60  # characters of an answer in the chat
 _CONTROL = re.compile(r"\\x[0-9a-f]{2}|\\[rnt]")  # a control character, as the recording spells it out
@@ -47,6 +54,7 @@ class Answer:
     text: str
     loss: float
     is_wrong: bool
+    note: Text | None = None
 
 
 def start_page(
@@ -58,8 +66,13 @@ def start_page(
     """
     with use_language(language):
         toys = [
-            {"shown": drawn[key], "guess": guess, "lesson": book.outline(key.partition("/")[0])}
-            for key, guess in TOYS.items()
+            {
+                "shown": drawn[key],
+                "guess": figure.GUESS,
+                "at": _places(figure, opening),
+                "lesson": book.outline(key.partition("/")[0]),
+            }
+            for key, (figure, opening) in TOYS.items()
         ]
         counts = {"figures": sum(figures.values()), "exercises": sum(len(lesson.exercises) for lesson in LESSONS)}
         features = [(title, _html(text.format(**counts))) for title, text in messages.FEATURES]
@@ -85,13 +98,22 @@ def start_page(
         )
 
 
+def _places(figure: ModuleType, values: Mapping[str, object]) -> list[int]:
+    """Where the controls are when they have these values."""
+    with use_language("en"):  # whose letters any font has
+        panel = figure.panel()
+    for name, value in values.items():
+        panel.controls[name].set_silently(value)
+    return list(panel.places)
+
+
 def _wrong_rows() -> dict[str, list[Answer]]:
     """The answers, by the function that is wrong; mistakes in the cache are left out."""
     rows = {wrong.block: [] for wrong in WRONG if isinstance(wrong.block, str)}
     for wrong in WRONG:
         if wrong.block in rows:
             rows[wrong.block].append(_answer(wrong.id, str(wrong.name)))
-    return rows
+    return {block: sorted(answers, key=lambda answer: not answer.is_wrong) for block, answers in rows.items()}
 
 
 def _answer(mistake: str, name: str) -> Answer:
@@ -99,7 +121,11 @@ def _answer(mistake: str, name: str) -> Answer:
     text = _CONTROL.sub("·", found.text)
     if len(text) > LONGEST:
         text = f"{text[:LONGEST].rstrip()} …"
-    return Answer(mistake, name, text, found.loss, found.text != right.text)
+    is_wrong = found.text != right.text
+    note = None
+    if mistake != RIGHT and not is_wrong:
+        note = messages.HOME["unseen" if f"{found.loss:.2f}" == f"{right.loss:.2f}" else "unheard"]
+    return Answer(mistake, name, text, found.loss, is_wrong, note)
 
 
 def _list_entry(outline: Outline, figures: Mapping[str, int], thumbnails: Mapping[str, str]) -> dict:

@@ -67,6 +67,14 @@ HOME = {
     "tap": Text(en="tap a tile", zh="点一格试试"),
     "loss": Text(en="Loss on “The Zen of Python”: {loss}", zh="读《Python 之禅》时的损失：{loss}"),
     "right_loss": Text(en=", where {loss} is right", zh="（正确时是 {loss}）"),
+    "unheard": Text(
+        en="The same answer: you only notice from the loss.",
+        zh="回答一样，看损失才知道错了。",
+    ),
+    "unseen": Text(
+        en="The same answer and the same loss: only a test on small inputs notices. Lesson 05 finds it.",
+        zh="回答一样，损失也一样，要用很小的输入来测才看得出来。第 05 课会找到它。",
+    ),
     "recorded": Text(
         en="Recorded from SmolLM2, 135 million numbers. Not one of them has changed.",
         zh="以上是 SmolLM2 的真实回答，事先录好。它的 135 M 个参数一个也没有改。"

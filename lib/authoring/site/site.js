@@ -283,7 +283,7 @@
   /** Replace a picture by its living panel, in the arrangement for this width; again if the width changes. If the
    *  states cannot be loaded, what is there stays. */
   function enliven(figure) {
-    const { panel, script, narrow } = figure.dataset;
+    const { panel, script, narrow, at } = figure.dataset;
     const { guessed, onGuess } = guessesOf(panel);
     const earlier = {
       guessed,
@@ -291,8 +291,9 @@
         earlier.guessed = choice;
         onGuess(choice, right);
       },
-      onMove: (at) => (earlier.at = at),
+      onMove: (places) => (earlier.at = places),
     };
+    if (at) earlier.at = JSON.parse(at);
     let [arranged, leave] = [null, null];
     const show = async () => {
       const small = Boolean(narrow) && figure.clientWidth < NARROW;
@@ -304,7 +305,7 @@
         if (small !== arranged) return; // the width has changed meanwhile
         const { frozen, statesFor } = blocklabPlayer;
         const whole = statesFor(globalThis.blocklabStates?.[small ? `${panel}/narrow` : panel], language);
-        if ("unlocked" in figure.dataset) whole.spec = { ...whole.spec, guess: null };
+        if (at) whole.spec = { ...whole.spec, guess: null };
         const before = [...figure.childNodes];
         inPlace(() => {
           figure.append(place);
