@@ -107,8 +107,8 @@ def plug_in(*positional: object, patience: float = SWAP_PATIENCE, **blocks: obje
         plug_in(rms_norm=my_rms_norm)
 
     Pass one solution by the name of its exercise: rms_norm, swiglu, rotary_embedding and attention run in SmolLM2 (in
-    glassllm if SmolLM2 is not installed or memory is short), layer_norm in MiniLM, batch_norm in EfficientNet-Lite0. If
-    the solution is not written yet, the network runs with the reference.
+    glassllm if SmolLM2 is not installed or memory is short), layer_norm in MiniLM, batch_norm in EfficientNet-Lite0,
+    before and after ten batches in train(). If the solution is not written yet, the network runs with the reference.
 
     This does not check the solution: the output can be right although the solution is wrong. If it cannot run, or is
     stopped after `patience` seconds, the result says so; no error is raised.

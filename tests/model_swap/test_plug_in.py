@@ -15,7 +15,14 @@ from blocklab_course.cards import GREEN, RED
 from blocklab_course.i18n import use_language
 from blocklab_course.lessons.catalog import EXERCISES
 from blocklab_course.model_swap import messages, networks
-from blocklab_course.model_swap.networks import NETWORKS, Classification, Generation, NearestSentence, truncate_line
+from blocklab_course.model_swap.networks import (
+    NETWORKS,
+    BeforeAndAfter,
+    Classification,
+    Generation,
+    NearestSentence,
+    truncate_line,
+)
 from blocklab_course.model_swap.result import SwapResult
 
 
@@ -101,6 +108,11 @@ def test_swiglu_may_be_module_with_three_linear_layers(plug_into):
 
 # Known mistakes of every block: the answers and the messages
 
+
+def before_and_after(number, probability, later, then):
+    return BeforeAndAfter(Classification(number, probability), Classification(later, then))
+
+
 WRONG = {
     ("rms_norm", "layer-norm"): (Generation(3.83), ["HIGHER"]),
     ("rms_norm", "weight-ignored"): (Generation(4.59), ["HIGHER"]),
@@ -122,9 +134,13 @@ WRONG = {
     ("layer_norm", "weight-ignored"): (NearestSentence((0.86, 0.80, 0.81, 0.67)), ["ANOTHER_SENTENCE"]),
     ("layer_norm", "over-the-batch"): (NearestSentence((-0.29, -0.13, -0.23, -0.24)), ["NO_LONGER_NEAR"]),
     ("layer_norm_by_axes", "axes-from-the-front"): (NearestSentence((-0.24, -0.16, -0.27, -0.20)), ["NO_LONGER_NEAR"]),
-    ("batch_norm", "eps-outside-root"): (Classification(985, 0.232), ["ANOTHER_PROBABILITY", "ONLY_EVAL"]),
-    ("batch_norm", "batch-statistics-in-eval"): (Classification(852, 0.002), ["ANOTHER_CLASS", "ONLY_EVAL"]),
-    ("batch_norm", "bias-ignored"): (Classification(714, 0.994), ["ANOTHER_CLASS", "ONLY_EVAL"]),
+    ("batch_norm", "eps-outside-root"): (before_and_after(985, 0.232, 985, 0.158), ["ANOTHER_PROBABILITY"]),
+    ("batch_norm", "batch-statistics-in-eval"): (before_and_after(852, 0.002, 852, 0.002), ["ANOTHER_CLASS"]),
+    ("batch_norm", "bias-ignored"): (before_and_after(714, 0.994, 769, 0.801), ["ANOTHER_CLASS"]),
+    ("batch_norm", "momentum-of-keras"): (before_and_after(985, 0.210, 961, 0.004), ["ANOTHER_MEMORY"]),
+    ("batch_norm", "momentum-ignored"): (before_and_after(985, 0.210, 947, 0.093), ["ANOTHER_MEMORY"]),
+    ("batch_norm", "never-updated"): (before_and_after(985, 0.210, 985, 0.210), ["ANOTHER_MEMORY"]),
+    ("batch_norm", "running-statistics-in-training"): (before_and_after(985, 0.210, 947, 0.126), ["ANOTHER_MEMORY"]),
 }
 
 
@@ -134,10 +150,15 @@ def test_wrong_block_changes_answer_and_is_explained(block, mistake, plug_into):
     got = plug_into(SMALL[block], block, wrong_block(block, mistake))
     assert got.stopped is None
     assert_close_answer(got.yours, answer)
-    assert got.messages == tuple(getattr(messages, name).en for name in names)
+    told = [messages.TEN_BATCHES.en] if block == "batch_norm" else []
+    assert [*got.messages] == [*(getattr(messages, name).en for name in names), *told]
 
 
 def assert_close_answer(yours, answer):
+    if isinstance(answer, BeforeAndAfter):
+        assert_close_answer(yours.before, answer.before)
+        assert_close_answer(yours.after, answer.after)
+        return
     for name, value in vars(answer).items():
         assert getattr(yours, name) == (pytest.approx(value, abs=0.006) if isinstance(value, float | tuple) else value)
 
@@ -200,6 +221,57 @@ def test_wrong_result_of_cached_attention_is_reported(step, message, plug_into):
     got = plug_into("glassllm", "cached_attention", block)
     assert got.yours is None
     assert message in got.messages[0]
+
+
+class NewBuffers(nn.BatchNorm2d):
+    """A BatchNorm that puts a new tensor in the place of a buffer instead of writing into it."""
+
+    share = 1.0  # of the momentum
+
+    def forward(self, x):
+        mean, var = self.running_mean.clone(), self.running_var.clone()
+        y = F.batch_norm(x, mean, var, self.weight, self.bias, self.training, self.share * self.momentum, self.eps)
+        self.running_mean, self.running_var = mean, var
+        return y
+
+
+class LargerSteps(NewBuffers):
+    share = 10.0
+
+
+def test_batch_norm_may_replace_its_buffers(plug_into):
+    got = plug_into("EfficientNet-Lite0", "batch_norm", NewBuffers)
+    assert got.yours.lines() == got.right.lines() == ["a daisy, 21.0%", "a daisy, 14.6%"]
+    got = plug_into("EfficientNet-Lite0", "batch_norm", LargerSteps)
+    assert got.yours.lines() == ["a daisy, 21.0%", "a mushroom, 9.3%"]
+
+
+def test_answer_of_batch_norm_in_both_languages(plug_into):
+    def copied(x, mean, var, weight, bias, training, _momentum, eps):
+        return F.batch_norm(x, mean, var, weight, bias, training, 0.99, eps)
+
+    assert str(plug_into("EfficientNet-Lite0", "batch_norm", copied)) == (
+        "EfficientNet-Lite0 with copied as its batch_norm, in 49 places\n"
+        "\n"
+        "  the photo of a flower, in eval()\n"
+        "    with copied: a daisy, 21.0%\n"
+        "    with the right one: a daisy, 21.0%\n"
+        "\n"
+        "  the same after ten batches in train()\n"
+        "    with copied: dough, 0.4%\n"
+        "    with the right one: a daisy, 14.6%\n"
+        "\n"
+        "The first answer is the same, but the second is not: in training this function normalizes differently, or it "
+        "does not write the same into the buffers.\n"
+        "Each of the ten batches contains this flower and a palace. The layers' momentum is 0.01, and there is no "
+        "optimizer."
+    )
+    with use_language("zh"):
+        shown = plug_into("EfficientNet-Lite0", "batch_norm", copied)._repr_mimebundle_()
+    assert "    copied：面团，0.4%" in shown["text/plain"].splitlines()
+    assert re.search(
+        "在 train.. 下看过十个小批量之后</th><td [^>]*>面团，0.4%</td><td [^>]*>雏菊，14.6%</td>", shown["text/html"]
+    )
 
 
 def test_module_is_called_as_often_as_a_function(plug_into):
@@ -373,7 +445,7 @@ def test_unwritten_layer_shows_right_answer(plug_into):
             return ...
 
     got = plug_into("EfficientNet-Lite0", "batch_norm", MyBatchNorm(3))
-    assert (got.stopped, got.right.number) == ("not-written-yet", 985)
+    assert (got.stopped, got.right.before.number) == ("not-written-yet", 985)
 
 
 # Cleaning up

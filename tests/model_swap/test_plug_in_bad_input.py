@@ -41,6 +41,16 @@ class OtherNames(nn.Module):
         return self.gamma * x
 
 
+class KeptAxes(nn.BatchNorm2d):
+    """A BatchNorm that puts a mean of another shape in the place of its buffer."""
+
+    def forward(self, x):
+        y = super().forward(x)
+        if self.training:
+            self.running_mean = x.mean((0, 2, 3), keepdim=True)
+        return y
+
+
 class Broken(nn.BatchNorm2d):
     def forward(self, _x):
         raise KeyError("mean")
@@ -69,6 +79,12 @@ REFUSED = {  # block, candidate: the id, and the beginning of the message
         "The layer is created anew, in the size that is needed, but `TwoSizes(32)` raises TypeError: ",
     ),
     "other names": ("batch_norm", OtherNames, "module-attributes", "Trained weights do not fit into this Module."),
+    "a buffer of another shape": (
+        "batch_norm",
+        KeptAxes,
+        "buffer-replaced",
+        "In training this Module puts something in the place of its buffer `running_mean` that does not have its sh",
+    ),
     "a Module that raises": ("batch_norm", Broken(3), "raises", "Your function stops with KeyError: 'mean'"),
     "nothing returned": ("rms_norm", lambda x, *rest: [].append(x), "no-return", "Your function returns nothing. Is a"),
     "a number returned": ("rms_norm", lambda x, *rest: 3, "wrong-type", "You returned `int`; expected a tensor."),

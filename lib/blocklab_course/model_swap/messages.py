@@ -20,6 +20,11 @@ SWAP_MESSAGES = {  # they take precedence over those of the checks
         "must have these names, and there must be no others.",
         zh="训练好的数放不进这个模块。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，也不能多出别的。",
     ),
+    "buffer-replaced": Text(
+        en="In training this Module puts something in the place of its buffer `{name}` that does not have its shape. "
+        "Write into the buffer: `self.{name}.copy_(...)`.",
+        zh="训练时，这个模块把缓冲区 `{name}` 换成了形状不同的东西。请写进缓冲区：`self.{name}.copy_(...)`。",
+    ),
     "not-made": Text(
         en="The layer is created anew, in the size that is needed, but `{called}` raises {error}",
         zh="这一层要按所需的大小重新创建，但运行 `{called}` 时报错：{error}",
@@ -141,8 +146,9 @@ NO_LONGER_NEAR = Text(
     zh="它仍然排在第一，但已经算不上近：毫不相干的两句话，余弦也就这么大。",
 )
 
-FLOWER = Text(en="what the photo of a flower shows", zh="花的照片里是什么")
-PROBABILITY = Text(en="its probability", zh="它的概率")
+FLOWER = Text(en="the photo of a flower, in eval()", zh="用 eval() 看花的照片")
+FLOWER_AFTER_TRAINING = Text(en="the same after ten batches in train()", zh="在 train() 下看过十个小批量之后")
+CLASS_AND_PROBABILITY = Text(en="{name}, {probability:.1%}", zh="{name}，{probability:.1%}")
 ANOTHER_CLASS = Text(
     en="No weight has changed. One other function in its place, and the network sees something else.",
     zh="权重一个也没有变，只换了一个函数，网络看到的就成了别的东西。",
@@ -152,7 +158,13 @@ ANOTHER_PROBABILITY = Text(
     "the class.",
     zh="认出的东西一样，概率却不同：这样的差别让画面模糊一些，但还不足以改变结果。",
 )
-ONLY_EVAL = Text(
-    en="(The network is in `eval()`: what this layer does in training is not seen here.)",
-    zh="（网络处于 `eval()`：这一层在训练时怎么做，这里看不到。）",
+ANOTHER_MEMORY = Text(
+    en="The first answer is the same, but the second is not: in training this function normalizes differently, or it "
+    "does not write the same into the buffers.",
+    zh="第一次回答一样，第二次却不同：在训练时，这个函数要么归一化的方法不同，要么没有把同样的数写进缓冲区。",
+)
+TEN_BATCHES = Text(
+    en="Each of the ten batches contains this flower and a palace. The layers' momentum is 0.01, and there is no "
+    "optimizer.",
+    zh="十个小批量都是这朵花和一座宫殿。各层的动量是 0.01，没有优化器。",
 )

@@ -23,6 +23,7 @@ from .errors import SwapError, swap_error
 
 MOST_TOKENS = 8  # the right answer has seven and an end token
 UNRELATED = 0.25  # unrelated sentences have cosines up to this
+BATCHES = 10  # of training between the two answers of EfficientNet-Lite0; a message names the number
 GUITAR = "He is playing the guitar."
 
 
@@ -202,35 +203,62 @@ class Classification:
     number: int
     probability: float
 
-    def lines(self) -> list[str]:
-        return [class_name(self.number), f"{self.probability:.1%}"]
+    def __str__(self) -> str:
+        return messages.CLASS_AND_PROBABILITY.format(name=class_name(self.number), probability=self.probability)
 
-    def compare(self, right: "Classification") -> Iterator[Text]:
-        if self.number != right.number:
+
+@dataclass(frozen=True)
+class BeforeAndAfter:
+    """What an image shows in eval(), before and after some batches in train()."""
+
+    before: Classification
+    after: Classification
+
+    def lines(self) -> list[str]:
+        return [str(self.before), str(self.after)]
+
+    def compare(self, right: "BeforeAndAfter") -> Iterator[Text]:
+        if self.before.number != right.before.number:
             yield messages.ANOTHER_CLASS
-        elif self.lines() != right.lines():
+        elif str(self.before) != str(right.before):
             yield messages.ANOTHER_PROBABILITY
-        yield messages.ONLY_EVAL
+        elif str(self.after) != str(right.after):
+            yield messages.ANOTHER_MEMORY
+        yield messages.TEN_BATCHES
 
 
 class EfficientNetLite0:
-    """EfficientNet-Lite0 classifies a photo."""
+    """EfficientNet-Lite0 classifies a photo, then trains without an optimizer, so that only its buffers move, and
+    classifies the photo once more.
+    """
 
     name = "EfficientNet-Lite0"
     memory_gb = 0.0
-    labels = messages.FLOWER, messages.PROBABILITY
+    labels = messages.FLOWER, messages.FLOWER_AFTER_TRAINING
 
     def __init__(self):
         self.model = load_efficientnet_lite0()
-        self.photo = prepare_picture(photo("flower"))
+        self.flower, palace = (prepare_picture(photo(name)) for name in ("flower", "palace"))
+        self.batch = torch.cat([self.flower, palace])
         self.right = self.run()
 
-    def run(self) -> Classification:
-        probability, number = self.model(self.photo).softmax(-1).max(-1)
+    def run(self) -> BeforeAndAfter:
+        buffers = {name: buffer.clone() for name, buffer in self.model.named_buffers()}
+        before = self.classify()
+        self.model.train()
+        for _ in range(BATCHES):
+            self.model(self.batch)
+        self.model.eval()
+        after = self.classify()
+        self.model.load_state_dict(buffers, strict=False)
+        return BeforeAndAfter(before, after)
+
+    def classify(self) -> Classification:
+        probability, number = self.model(self.flower).softmax(-1).max(-1)
         return Classification(number.item(), probability.item())
 
 
-Answer = Generation | NearestSentence | Classification
+Answer = Generation | NearestSentence | BeforeAndAfter
 Network = SmolLM2 | Glassllm | MiniLM | EfficientNetLite0
 LANGUAGE_MODELS = SmolLM2, Glassllm  # the second is the fallback
 CACHED_LANGUAGE_MODELS = CachedSmolLM2, CachedGlassllm

@@ -12,6 +12,7 @@ from blocklab_course.checks.exercise import Exercise
 from blocklab_course.pretrained.patching import find_kernels, override_attribute, patch_functions
 from blocklab_course.pretrained.stateless_cache import stateless_cache
 
+from .errors import swap_error
 from .guard import Guard
 
 KERNEL = {"layer_norm_by_axes": "layer_norm"}  # exercises whose name is not their kernel's
@@ -38,13 +39,25 @@ def patch(model: nn.Module, exercise: Exercise, block: Guard) -> Iterator[int]:
         bound = signature.bind(*arguments, **options)
         bound.apply_defaults()
         values = bound.arguments | (_explicit_mask(**bound.arguments) if exercise.name == "attention" else {})
-        y = block({name: values[name] for name in names}, partial(exercise.kernel, *arguments, **options))
+        given = {name: values[name] for name in names}
+        y = block(given, partial(exercise.kernel, *arguments, **options))
+        _write_back(given, values)
         if "weight" in values and "weight" not in names:  # the exercise has no learned weight and bias
             y = y * values["weight"] + values["bias"]
         return y
 
     with patch_functions(model, **{name: replacement}):
         yield len(holders)
+
+
+def _write_back(given: dict[str, object], values: dict[str, object]) -> None:
+    """Copy what a Module has put in the place of its buffers, see `call_with_attributes`, into those of the network."""
+    for name, x in given.items():
+        buffer = values[name]
+        if x is not buffer:
+            if not isinstance(x, Tensor) or (x.shape, x.device) != (buffer.shape, buffer.device):
+                raise swap_error("buffer-replaced", name=name)
+            buffer.copy_(x)
 
 
 def _explicit_mask(
