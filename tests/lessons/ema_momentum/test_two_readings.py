@@ -45,6 +45,13 @@ def test_the_bars_are_the_weights_and_sum_to_one(figure):
     assert sum(bars) == pytest.approx(1)
 
 
+def test_a_weight_is_seen_as_high_as_it_is(figure):
+    """So the tall bar of the start value looks as heavy as it is beside many small ones."""
+    two_readings(figure)
+    for axes in figure.axes[0], figure.axes[2]:
+        assert (axes.get_yscale(), axes.get_ylim()) == ("linear", (0, 1.05))
+
+
 def test_the_right_guess_is_the_framework_whose_outputs_are_centred():
     shown = panel()
     guess = shown.prediction

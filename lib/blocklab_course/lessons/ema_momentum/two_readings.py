@@ -24,7 +24,6 @@ EPS = 1e-5
 BINS = np.linspace(-5, 17, 89)
 FRESH = 2000  # values that eval() is tried on, evenly spread over the channel's distribution
 HIGHEST = FRESH * (BINS[1] - BINS[0]) / (2 * np.pi) ** 0.5  # count in the middle bin if all is right
-LEAST = 1e-5  # the smallest weight that the axis shows
 
 GUESS = Prediction(
     {
@@ -49,7 +48,7 @@ READINGS = (
     (Text(en="PyTorch: momentum weighs the new value", zh="PyTorch：动量是新值的权重"), lambda m: m, MOVED),
     (Text(en="Keras: momentum weighs the old value", zh="Keras：动量是旧值的权重"), from_keras, OTHER),
 )
-WEIGHT = Text(en="weight in the running mean (log scale)", zh="在移动均值中的权重（对数刻度）")
+WEIGHT = Text(en="weight in the running mean", zh="在运行均值中的权重")
 AGE = Text(en="how many batches ago", zh="多少个小批量之前")
 START_VALUE = Text(en="start", zh="初值")
 OUTPUT = Text(en="output of eval(), should be around 0", zh="评估模式下的输出，本应在 0 附近")
@@ -124,9 +123,9 @@ def channel(count: int, seed: int) -> torch.Tensor:
 
 
 def weight_axes(axes: Axes, title: str, colour: str):
-    """Empty bars for the weights, and one apart for the start value, on a logarithmic axis."""
+    """Empty bars for the weights, and one apart for the start value."""
     axes.set_title(title, size=11)
-    axes.set(yscale="log", ylim=(LEAST, 1.6), xlim=(-1.5, START + 2.5), yticks=[1e-4, 1e-2, 1])
+    axes.set(ylim=(0, 1.05), xlim=(-1.5, START + 2.5), yticks=[0, 0.5, 1])
     axes.set_xticks([0, 20, 40, START], ["0", "20", "40", str(START_VALUE)])
     style_axes(axes, grid="y")
     bars = list(axes.bar(range(SHOWN), 0.0, 0.8, bottom=0, color=colour, animated=True))
