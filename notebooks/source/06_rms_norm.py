@@ -51,7 +51,7 @@ r"""
 ## 先想两个问题
 
 1. 词元 1、2、3、4 经过层归一化，γ = 1，β = 0。输出的均值是多少？均方，也就是平方的均值呢？
-2. PyTorch 的批量归一化（BatchNorm）用 `momentum=0.1` 训练。10 步之后，初值在移动均值里还占多少？
+2. PyTorch 的批量归一化（BatchNorm）用 `momentum=0.1` 训练。10 步之后，初值在运行均值里还占多少？
 
 <details><summary>答案</summary>
 

@@ -52,7 +52,7 @@ MESSAGES = {
         en="On the same input your Module gives one result in training mode and another in eval mode. This norm has no "
         "running statistics and no dropout: it computes the same in both modes.",
         zh="输入相同，你的模块在训练模式和评估模式下的结果却不同。"
-        "这种归一化没有移动统计量，也没有 Dropout：两种模式下的计算应当完全一样。",
+        "这种归一化没有运行统计量，也没有 Dropout：两种模式下的计算应当完全一样。",
     ),
     "state-dict-keys": Text(
         en="The weights do not load into your layer. Missing: {missing}. Unexpected: {unexpected}.",

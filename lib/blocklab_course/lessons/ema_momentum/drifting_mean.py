@@ -35,14 +35,14 @@ DRIFTS = {
 STEP = Text(en="training step", zh="训练步数")
 TRUTH = Text(en="true mean", zh="真实均值")
 BATCH = Text(en="mean of a mini-batch", zh="小批量的均值")
-RUNNING = Text(en="running mean", zh="移动均值")
-BESIDE = Text(en="running mean, momentum {:g}", zh="移动均值，动量 {:g}")
+RUNNING = Text(en="running mean", zh="运行均值")
+BESIDE = Text(en="running mean, momentum {:g}", zh="运行均值，动量 {:g}")
 HALF = Text(en="half of the jump", zh="跟上一半")
 SEEN = Text(
     en="momentum {momentum:.3f}: half-life {half_life:.1f} steps. Without the noise the running mean would lag "
     "behind the true one by {lag:.2f} in the end; over the last 100 steps it trembles with a standard deviation "
     "of {jitter:.2f}.",
-    zh="动量取 {momentum:.3f}：半衰期 {half_life:.1f} 步。不计抖动，移动均值到最后比真实均值落后 {lag:.2f}，"
+    zh="动量取 {momentum:.3f}：半衰期 {half_life:.1f} 步。不计抖动，运行均值到最后比真实均值落后 {lag:.2f}，"
     "最后 100 步抖动的标准差为 {jitter:.2f}。",
 )
 

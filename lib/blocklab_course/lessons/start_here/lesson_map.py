@@ -26,7 +26,7 @@ LOW = 0.62  # height of a box with one line of text
 LAYERS = 30  # of SmolLM2
 BESIDE = (  # the parts in the column on the right, about no single part of the layer
     (Text(en="why normalize at all?", zh="为什么要归一化？"), "why_normalize", GROUPS[5]),
-    (Text(en="BatchNorm: running statistics", zh="批量归一化的移动统计量"), "ema_momentum", GROUPS[5]),
+    (Text(en="BatchNorm: running statistics", zh="批量归一化的运行统计量"), "ema_momentum", GROUPS[5]),
     (Text(en="when BatchNorm fails", zh="批量归一化何时失效"), "small_batches", GROUPS[5]),
     (Text(en="the whole layer", zh="完整的一层"), "transformer_layers", GROUPS[4]),
     (Text(en="how fast? CUDA timing", zh="有多快？CUDA 计时"), "cuda_timing", GROUPS[6]),

@@ -100,7 +100,7 @@ BATCH_NORM_MISTAKES = (
     wrong("evaluation-mode", lambda x: x / (1 + 1e-5) ** 0.5).hint(  # running statistics of 0 and 1
         en="Nothing is normalized: with running statistics of 0 and 1, evaluation mode only divides by √(1 + ε). Use "
         "the mean and the variance of the batch itself, as in training.",
-        zh="你没有真正做归一化：移动统计量为 0 和 1 时，评估模式只是除以 √(1 + ε)。"
+        zh="你没有真正做归一化：运行统计量为 0 和 1 时，评估模式只是除以 √(1 + ε)。"
         "请用这个小批量自己的均值和方差，像训练时那样。",
         shown_on="images",
         section=BY_HAND,
@@ -116,7 +116,7 @@ BATCH_NORM_MISTAKES = (
     wrong("module-in-evaluation-mode", lambda x: nn.BatchNorm2d(x.shape[1], device=x.device).eval()(x)).hint(
         en="Nothing is normalized: torch's BatchNorm in evaluation mode takes its running statistics, still 0 "
         "and 1. Use the mean and the variance of the batch itself, as in training.",
-        zh="你没有真正做归一化：torch 的批量归一化在评估模式下用的是移动统计量，而它们还是 0 和 1。"
+        zh="你没有真正做归一化：torch 的批量归一化在评估模式下用的是运行统计量，而它们还是 0 和 1。"
         "请用这个小批量自己的均值和方差，像训练时那样。",
         shown_on="images",
         section=BY_HAND,
