@@ -2,77 +2,53 @@
 r"""
 # 03 What does momentum = 0.1 mean?
 
-A trained network looks at the photo of a flower and says that it is a daisy. Then one method is called that changes not a single weight, the network gets the same photo again, and it has no idea what a flower is. No error is raised. The only change is that its 49 BatchNorms no longer use what they *remember*.
+A trained network looks at the photo of a flower and says that it is a daisy. Then one method is called, `train()`. It changes no weight and raises no error, and the photo stays the same. Now the network's best guess is a tennis ball, with a probability of 0.2%. Among 1000 classes, this means that the network recognizes nothing.
 
-What they remember is an exponential **moving average** of mean and variance, and `momentum` says how fast it forgets. The Transformer of this course holds no BatchNorm. Why learn this, then? Because `train()`, `eval()` and buffers serve other layers, and moving averages are everywhere. Adam, which trains nearly all Transformers, keeps two for each weight, and its 0.9 means the same as our 0.1.
+The network contains 49 BatchNorm layers. In `eval()` they use what they *remember*, the mean and the variance that the inputs of each channel had in training. In `train()` they normalize with the current batch. They do not read the memory for this, but they overwrite it. The memory is a moving average, and a number called `momentum` says how fast it forgets. PyTorch's default is 0.1, and Keras's is 0.99. Which of the two forgets faster? And what happens to a trained network if you copy the number from one framework to the other?
 
-Afterwards you can read a momentum in either convention, say after how many steps `eval()` can be trusted, tell BatchNorm's two variances apart, and write the whole layer, which then names the flower. It takes about 45 minutes, without *Going further*, longer if such a layer is new to you.
+To find out, you write the moving average and the BatchNorm layer, and put the layer into this network. This lesson is a side trip, because the Transformers of the main route contain no BatchNorm. Moving averages are everywhere, though: Adam keeps two of them for every weight.
+
+Plan for about 50 minutes. *Going further* is extra.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 03 momentum = 0.1 是什么意思？
 
-一个训练好的网络看了一张花的照片，说：雏菊。接着调用一个方法，权重一个也没有变，再给它看同一张照片，它却连花都认不出来了，而且不报错。唯一的变化是，网络里的 49 个批量归一化（BatchNorm）层不再用它们**记住**的东西。
+一个训练好的网络看了一张花的照片，说是雏菊。接着有人调用了一个方法：`train()`。权重一个也没有变，程序也没有报错，照片还是那一张，网络却改口猜“网球”，而且概率只有 0.2%。一共有 1000 个类别，这样的概率等于什么也没认出来。
 
-它们记住的是均值和方差的**指数移动平均**（exponential moving average，下文简称移动平均），`momentum`（动量）决定它忘得多快。这套课程里的 Transformer 没有批量归一化，它的归一化层训练时和使用时做同一件事，不会出这种错。那为什么还要学？因为别的层也要用到 `train()`、`eval()` 和缓冲区，也因为移动平均无处不在，例如 Transformer 大多用 Adam 训练，而 Adam 给每个权重都记着两个移动平均。它的 0.9，和标题里的 0.1 其实是一个意思。
+这个网络里有 49 个批量归一化（BatchNorm）层。在 `eval()` 下，它们用的是自己**记住**的东西，也就是训练时各通道输入的均值和方差；在 `train()` 下，它们用的是眼前的小批量，归一化时不看记忆，却会改写它。记忆的内容是一种移动平均，忘得多快，由一个叫 `momentum`（动量）的数决定。PyTorch 的默认值是 0.1，Keras 的是 0.99，哪一个忘得快？如果把一边的数照抄到另一边，训练好的网络会怎么样？
 
-学完这一课，你能看懂两种约定下的动量，能说出训练多少步之后 `eval()` 才可信，能分清批量归一化里的两个方差，还能写出完整的一层，让它来认那朵花。大约需要 45 分钟，选读另计；如果是第一次写这样的一层，就多留些时间。
+要弄清楚，你先写出移动平均，再写出批量归一化层，把它放进这个网络里看一看。主线里的 Transformer 没有批量归一化，所以这一课是支线。不过移动平均到处都用得上，比如 Adam 就给每个权重记着两个。
+
+整课大约需要 50 分钟，选读另计。
 """
 
 # %%
-import copy
+import math
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
-from blocklab import batch_norm, ema_update, from_keras, half_life
+from blocklab import batch_norm, debias, ema_update, half_life
 from blocklab_course import check, plug_in
-from blocklab_course.lessons.ema_momentum import drifting_mean, two_photos, two_readings
-from blocklab_course.pretrained import skip_if_missing, load_efficientnet_lite0
-
-# %% [markdown] lang="en"
-r"""
-## Two questions first
-
-1. `x` has the shape `(32, 64, 14, 14)`, that is `(N, C, H, W)`. How many means does BatchNorm compute, each over how many numbers?
-2. A value is multiplied by 0.9 again and again. After how many times is less than half of it left?
-
-<details><summary>Answers</summary>
-
-1. 64 means, each over 32 · 14 · 14 = 6272 numbers.
-2. After 7 times: $0.9^6 = 0.53$, $0.9^7 = 0.48$.
-
-</details>
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 先想两个问题
-
-1. `x` 的形状是 `(32, 64, 14, 14)`，即 `(N, C, H, W)`。批量归一化计算多少个均值？每个均值由多少个数得到？
-2. 一个数反复乘以 0.9，乘多少次之后，剩下的不到一半？
-
-<details><summary>答案</summary>
-
-1. 64 个均值，每个由 32 · 14 · 14 = 6272 个数得到。
-2. 7 次：$0.9^6 = 0.53$，$0.9^7 = 0.48$。
-
-</details>
-"""
+from blocklab_course.lessons.ema_momentum import drifting_mean, questions, two_photos, two_readings
+from blocklab_course.pretrained import load_efficientnet_lite0, skip_if_missing
+from blocklab_course.pretrained.efficientnet_lite0 import class_name
 
 # %% [markdown] lang="en"
 r"""
 ## One flower, four times
 
-EfficientNet-Lite0, a trained network, names what is in a photo. Here are two:
+The network is called EfficientNet-Lite0, and it was trained to tell the 1000 classes of ImageNet apart. It will look at two photos.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 同一朵花，看四次
 
-EfficientNet-Lite0 是一个训练好的网络，能说出照片里是什么。这里有两张照片：
+这个网络叫 EfficientNet-Lite0，是用 ImageNet 训练的，能分辨 1000 个类别。要给它看的照片有两张。
 """
 
 # %% tags=["slow", "nbval-ignore-output"]
@@ -80,120 +56,142 @@ two_photos.show()
 
 # %% [markdown] lang="en"
 r"""
-It gets the flower alone, then the flower in one mini-batch with the palace; first in `eval()`, then in `train()`.
+The next cell runs it on the flower alone and on both photos as one batch, first in `eval()` and then in `train()`. It loads the network anew each time, because a forward pass in `train()` changes the memory. Usually `train()` also switches on Dropout, but this network has none. For each photo the cell prints the most probable class. You know the flower alone: in `eval()` it is a daisy, with 21%, and in `train()` a tennis ball, with 0.2%.
 
-**Predict first.** The first of four lines says daisy. Does the palace matter to the flower in `eval()`? And in `train()`, does it help?
+**Predict first.** In `train()`, what is the flower's best class when the palace is in the batch?
 """
 
 # %% [markdown] lang="zh"
 r"""
-先单独输入花的照片，再把花和宫殿的照片放进同一个小批量；先用 `eval()`，再用 `train()`。每次打印概率最大的类别和它的概率。
+下一个单元格先让网络单独看花，再把两张照片放进同一个小批量；先用 `eval()`，再用 `train()`。每次都重新载入网络，因为在 `train()` 下，光是前向计算就会改写记忆。`train()` 一般还会打开 Dropout，不过这个网络里没有。对每张照片，打印概率最大的类别。单独看花的结果你已经知道了：用 `eval()` 是雏菊，概率 21%；用 `train()` 是网球，概率 0.2%。
 
-**先猜一猜**：输出有四行，第一行说花是雏菊。用 `eval()` 时，旁边有没有宫殿，对花有影响吗？用 `train()` 时，有宫殿在旁边，会好一些吗？
+**先猜一猜**：还是用 `train()`，但和宫殿放在一批，花的概率最大的类别是什么？
 """
+
+# %% tags=["guess"]
+questions.flower_beside_palace()
 
 # %% tags=["slow", "answer"]
 with skip_if_missing():
-    net, photos = load_efficientnet_lite0(), two_photos.prepared()  # (2, 3, 224, 224)
-    for training in (False, True):
+    photos = two_photos.prepared()  # (N, C, H, W) = (2, 3, 224, 224)
+    for mode in ("eval", "train"):
         for batch in (photos[:1], photos):
-            with torch.inference_mode():
-                scores = copy.deepcopy(net).train(training)(batch)  # (N, 1000)
-            two_photos.print_best(scores, training)
+            net = load_efficientnet_lite0().train(mode == "train")
+            with torch.no_grad():
+                p, best = net(batch).softmax(-1).max(-1)  # (N,) each
+            seen = [f"{class_name(i)} {q:.1%}" for i, q in zip(best.tolist(), p, strict=True)]
+            print(f"{mode}()", *seen, sep="   ")
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-In `eval()` it does not matter. In `train()` it does not help: the flower alone is a tennis ball, beside the palace corn. The palace is not recognized either, and no class gets even 1%.
-
-(The flower is really a dahlia. That is not among the network's 1000 classes, and a daisy comes nearest, hence only 21%. `train()` would also switch on dropout; the course's copy of the network has none, so only BatchNorm is at work.)
+It is something else, corn.
 
 </details>
 
-Why so bad? The classifier reads how strong each channel is on average over the photo. But with one photo as the whole batch, BatchNorm moves just this average to β, whatever the photo shows. Most of what tells the flower from the palace is subtracted: what the classifier gets of the two, each alone, has a cosine of 0.21 in `eval()`, of 0.87 in `train()`. Forgetting `model.eval()` is common, and mostly silent. (Each line works on a copy, because a forward pass in `train()` changes what the layers remember.)
+The photo and the weights are the same, and yet the answer depends on what else is in the batch. In `eval()` the palace makes no difference. But take neither the corn nor the tennis ball seriously: guessing blindly among 1000 classes would give each of them 0.1%, and here no class gets even 1%, not even for the palace. The 21% is low for another reason: the flower is a dahlia, which is not among the classes, and a daisy comes closest.
+
+What went wrong? In `train()` each BatchNorm subtracts the mean of the current batch. One photo makes a poor batch, because its mean is that of this one flower and not of the world that the network knows. Three numbers are enough to see the effect.
+
+## A moving average by hand
+
+Take one channel, and leave γ and β out. A first batch contains the values 8 and 12, a second one 8, 12 and 40. BatchNorm subtracts the batch's mean and divides by its standard deviation.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-用 `eval()` 时没有影响。用 `train()` 时也没有好一些：花单独成了网球，和宫殿放在一起，又成了玉米。宫殿也认错了，而且没有一类的概率能到 1%。
-
-（这朵花其实是大丽花。网络能认的 1000 类里没有大丽花，雏菊最接近，所以概率也只有 21%。`train()` 本来还会打开 Dropout，不过课程里的这个网络没有 Dropout，起作用的只有批量归一化。）
+别的东西：玉米。
 
 </details>
 
-为什么这么糟？分类器看的是每个通道在整张照片上平均有多强。可是小批量里只有一张照片时，不论照片上是什么，批量归一化都把这个平均值移到 β，花与宫殿的区别也就大半减掉了。把两张照片分别单独输入，分类器得到的两个向量，余弦在 `eval()` 下是 0.21，在 `train()` 下是 0.87。忘记 `model.eval()` 是常见的错误，而且多半不报错。（每一行用的都是一份副本，因为在 `train()` 下，光是前向计算就会改写这些层记住的东西。）
-"""
+照片没变，权重没变，答案却要看它和谁放在一批。用 `eval()` 就不是这样，有没有宫殿，花的结果都一样。不过，玉米也好，网球也好，都别当真：在 1000 个类别里闭着眼睛猜，每一类也有 0.1%，而这里没有哪一类能到 1%，连宫殿也认不出来。至于 21% 本来就不高，那另有原因：这朵花其实是大丽花，网络学过的类别里没有它，雏菊已经最接近了。
 
-# %% [markdown] lang="en"
-r"""
-## Why remember at all?
-
-In training, BatchNorm takes mean and variance from the mini-batch. So the answer for your photo depends on whose photos come along; below `mine` stands beside one `yours`, then beside two `yours`. And where a channel has a single number, the variance is 0 and every output β, so torch refuses:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 为什么要记住？
-
-训练时，批量归一化用的是小批量的均值和方差。于是对你这张照片的回答，取决于它碰巧和谁的照片放进同一个小批量。下面看同一个样本 `mine`：先和一个 `yours` 放在一起，再和两个 `yours` 放在一起，输出一样吗？最后让它单独输入。这时每个通道只有一个数，方差恒为 0，输出全是 β，毫无意义，torch 索性报错。
-"""
-
-# %%
-mine, yours = torch.tensor([[1.0, 2.0]]), torch.tensor([[5.0, -2.0]])  # (1, C) each
-two, three = torch.cat([mine, yours]), torch.cat([mine, yours, yours])  # (N, C)
-layer = nn.BatchNorm1d(2, affine=False)
-print("train()", layer(two)[0], layer(three)[0])
-layer.eval()
-print("eval() ", layer(two)[0], layer(three)[0])
-try:
-    layer.train()(mine)
-except ValueError as refused:
-    print(refused)
-
-# %% [markdown] lang="en"
-r"""
-In training the same sample gets two outputs. After `eval()` it gets one, whoever comes along, because the layer now uses what it remembers: `running_mean`, which starts at 0, and `running_var`, which starts at 1. (The two passes in `train()` have moved both.) Tensors saved with the model but not moved by gradients are *buffers*.
-
-## A moving average by hand
-
-Every training step moves the buffer a little towards the value of the mini-batch:
-
-$$\text{running} \leftarrow (1 - \text{momentum}) \cdot \text{running} + \text{momentum} \cdot \text{batch}$$
-
-That is PyTorch's formula. (SGD's momentum is something else, not an average.) Let the mean of a channel be 10 in the first mini-batch and 20 in the second:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-训练时，同一个样本得到了两种输出。调用 `eval()` 进入**评估模式**之后，不论和谁放在一起，输出都只有一种，因为这一层改用它记住的两个**缓冲区**（buffer，随模型保存、但不靠梯度更新的张量），即从 0 开始的 `running_mean` 和从 1 开始的 `running_var`。（刚才在 `train()` 下算了两次，它们都已经变了。）
+问题出在哪里？在 `train()` 下，每个批量归一化层减去的是当前小批量的均值。一张照片当不好一个小批量，因为它的均值只是这一朵花的均值，代表不了网络在训练中见过的世界。用几个数算一算，就看得清楚。
 
 ## 动手算移动平均
 
-每训练一步，缓冲区就向当前小批量的值靠近一点：
-
-$$\text{running} \leftarrow (1 - \text{momentum}) \cdot \text{running} + \text{momentum} \cdot \text{batch}$$
-
-这是 PyTorch 的公式。越旧的值，权重越小，按指数衰减，所以叫指数移动平均。（SGD 的动量是另一回事，不是平均。）设某个通道的均值，在第一个小批量里是 10，在第二个小批量里是 20：
+只看一个通道，γ 和 β 先不管。第一个小批量里的数是 8、12，第二个是 8、12、40。批量归一化要减去小批量的均值，再除以小批量的标准差。
 """
 
 # %%
-running, layer = 0.0, nn.BatchNorm1d(1)
-for mean in (10.0, 20.0):
-    running = (1 - 0.1) * running + 0.1 * mean
-    layer(torch.full((4, 1), mean))
-    print(f"{mean=}   {running=:.1f}   {layer.running_mean=}")
+for batch in ([8.0, 12.0], [8.0, 12.0, 40.0]):
+    x = torch.tensor(batch)  # (N,)
+    mean, deviation = x.mean(), x.std(correction=0)
+    print(f"μ = {mean:.0f}   σ = {deviation:4.1f}   y =", (x - mean) / deviation)
 
 # %% [markdown] lang="en"
 r"""
-**Your turn, one line.** Write the step with PyTorch's meaning of momentum. Return the new average; leave `average` as it is.
+The same 12 becomes 1 in the first batch and −0.56 in the second, because the 40 raises both the mean, from 10 to 20, and the standard deviation, from 2 to 14.2. In training this is tolerable. At inference it is not, because the answer for your photo must not depend on the other photos in the batch.
+
+So BatchNorm remembers. It keeps a *running mean*, which starts at 0, and in every training step it mixes a little of the batch's mean into it:
+
+$$\text{running} \leftarrow (1 - \alpha)\cdot\text{running} + \alpha\cdot\text{batch}$$
+
+* *running* is the running mean, the only thing that is kept from one step to the next.
+* *batch* is the mean of the current batch.
+* α is **the weight of the new value**, a number between 0 and 1. The old value gets the rest, 1 − α.
+
+With α = 0.1 and the two batches above, the running mean goes from 0 to 0.9 × 0 + 0.1 × 10 = 1, and then to 0.9 × 1 + 0.1 × 20 = 2.9. The first batch now weighs only 0.9 × 0.1 = 0.09. Each step multiplies the weights of all older values by 0.9, so they fade exponentially, and the running mean is an **exponential moving average** (EMA).
+
+The next cell does the same beside PyTorch's layer, with its `momentum` at 0.1.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了**，只写一行。按 PyTorch 的约定写出这一步更新，返回新的移动平均，不要改动 `average`。
+同样是 12，在第一个小批量里变成 1，在第二个里变成 −0.56，因为多了一个 40，均值从 10 升到 20，标准差也从 2 升到 14.2。训练时这样还可以接受，推理时就不行了：你的照片认成什么，不该看它和谁分在一批。
+
+所以批量归一化要有记忆。它存着一个**运行均值**（running mean），从 0 开始，每训练一步，就往里掺一点当前小批量的均值：
+
+$$\text{running} \leftarrow (1 - \alpha)\cdot\text{running} + \alpha\cdot\text{batch}$$
+
+* *running* 是运行均值，从这一步到下一步，只留下这一样东西。
+* *batch* 是当前小批量的均值。
+* α 是**新值的权重**，在 0 和 1 之间。剩下的 1 − α 归旧值。
+
+取 α = 0.1，还用上面两个小批量：运行均值从 0 变成 0.9 × 0 + 0.1 × 10 = 1，再变成 0.9 × 1 + 0.1 × 20 = 2.9。这时第一个小批量的权重只剩 0.9 × 0.1 = 0.09。每走一步，旧值的权重全都乘以 0.9，按指数衰减，所以运行均值是一种**指数移动平均**（exponential moving average，EMA）。
+
+下一个单元格把这两步和 PyTorch 的层放在一起算，层的 `momentum` 取 0.1。
+"""
+
+# %%
+running, layer = 0.0, nn.BatchNorm1d(1, momentum=0.1)
+for batch in ([8.0, 12.0], [8.0, 12.0, 40.0]):
+    x = torch.tensor(batch)[:, None]  # (N, C)
+    layer(x)
+    running = (1 - 0.1) * running + 0.1 * x.mean()
+    print(f"batch {x.mean():.0f}   running {running:.1f}   layer.running_mean {layer.running_mean.item():.1f}")
+
+# %% [markdown] lang="en"
+r"""
+The two agree, so PyTorch's momentum is α: **momentum = 0.1 means that the newest batch counts 10%, and everything before it, the start value included, 90%.**
+
+Keras uses the same word for the other weight, that of the old value. The first two lines below are one step in PyTorch's convention and in Keras's; the third is a difference that multiplies out to the second:
+
+```python
+running = (1 - momentum) * running + momentum * batch  # PyTorch: α = momentum
+running = momentum * running + (1 - momentum) * batch  # Keras: α = 1 - momentum
+running -= (1 - momentum) * (running - batch)  # Keras: α = 1 - momentum
+```
+
+**Your turn, one line.** Write the step with PyTorch's meaning of momentum. Return the new average, and leave `average` as it is.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+两边一致，所以 PyTorch 的动量就是 α：**momentum = 0.1，意思是最新的小批量占 10%，以前的（连同初值）加在一起占 90%。**
+
+同一个词，Keras 指的却是另一个权重，也就是旧值的权重。下面前两行是同样的一步，分别按 PyTorch 和 Keras 的约定来写；第三行写成差的形式，展开就是第二行：
+
+```python
+running = (1 - momentum) * running + momentum * batch  # PyTorch: α = momentum
+running = momentum * running + (1 - momentum) * batch  # Keras: α = 1 - momentum
+running -= (1 - momentum) * (running - batch)  # Keras: α = 1 - momentum
+```
+
+**轮到你了**，只写一行：按 PyTorch 的约定写出这一步，返回新的平均值，不要改动 `average`。
 """
 
 
@@ -206,22 +204,22 @@ check("ema_update", my_ema_update)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Take the line with 0.1 above, and put names in place of its numbers.
+Stuck? Take the line with 0.1 from *A moving average by hand*, and put names in place of its numbers.
 
 <details><summary>The idea</summary>
 
-An average of two values needs two weights that sum to 1. In PyTorch `momentum` is that of the new one, so the old one keeps what is left.
+An average of two values needs two weights that sum to 1. In PyTorch `momentum` is the weight of the new value, so the old value gets the rest.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？取上面带 0.1 的那一行，把数换成名字。
+卡住了？从“动手算移动平均”里找到带 0.1 的那一行，把数换成名字。
 
 <details><summary>思路</summary>
 
-求两个值的平均，要有两个权重，加起来是 1。在 PyTorch 里，`momentum` 是新值的权重，剩下的归旧值。
+两个值求平均，要有两个权重，加起来是 1。在 PyTorch 里，`momentum` 是新值的权重，剩下的归旧值。
 
 </details>
 """
@@ -236,185 +234,115 @@ check("ema_update", solved_ema_update, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## One number, two readings
+## Exercise, step 1: normalize with the batch
 
-Keras gives the name momentum to the *other* weight. In the panel a channel has mean 10 and standard deviation 2, and every mini-batch holds 64 of its values. The upper row reads the number as PyTorch does, the lower one as Keras does. On the left is the weight of each of the last mini-batches in the running mean (logarithmic; grey: the start value), on the right what `eval()` makes of fresh data, which should be centred on 0. At 0.5 both readings agree.
+Now write the layer. Begin with what it does in training, without the memory. The input x has the shape `(N, C)` or `(N, C, *)`, where `*` means any number of further axes, for example H and W:
 
-**Predict first.** Both are given 0.99 and train for 20 steps. Where is the mean of the outputs of `eval()`? Choose, then drag the first bar or *momentum*.
+$$y = \gamma\,\frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta$$
+
+* μ and σ² are the mean and the variance of each channel, over all axes except axis 1. Each of them is a vector of C numbers.
+* σ² is the *biased* variance: if a channel has m numbers, the sum of their squared distances from μ is divided by m. In torch this is `x.var(axes, correction=0)`.
+* γ and β are vectors of C learned numbers. The code calls them `weight` and `bias`.
+
+Remember the trap from lesson 02: broadcasting lines up a vector with the *last* axis, but the channels are axis 1. So write `mean.view(shape)`, and treat the other vectors in the same way. The cell prints your output and torch's, which should be the same. Compare the numbers: C and L are both 2 here, so a wrong axis raises no error.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 一个数，两种读法
+## 练习，第 1 步：用小批量归一化
 
-同样叫动量，Keras 指的却是**另一个**权重，即旧值的权重。面板里，某个通道的均值是 10，标准差是 2，每个小批量有 64 个数。上面一行按 PyTorch 的约定，下面一行按 Keras 的约定。左边是最近各个小批量在移动均值里所占的权重（灰色柱子是初值的权重；纵轴是对数刻度，柱子还高，权重可能已经微不足道），右边是 `eval()` 对新数据的输出，本应以 0 为中心。一开始动量是 0.5，两种读法正好相同。
+现在来写这一层。先写训练时的做法，记忆以后再加。输入 x 的形状是 `(N, C)` 或 `(N, C, *)`，`*` 表示后面还可以有任意多个轴，比如 H 和 W：
 
-**先猜一猜**：给两个框架同一个数 0.99，各训练 20 步，`eval()` 输出的均值在哪里？先选，再拖动第一根柱子或“动量”滑块。
+$$y = \gamma\,\frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta$$
+
+* μ 和 σ² 是每个通道的均值和方差，沿轴 1 以外的所有轴求得，所以都是含 C 个数的向量。
+* σ² 是**有偏**方差：一个通道有 m 个数，它们与 μ 之差的平方和就除以 m。在 torch 里写作 `x.var(axes, correction=0)`。
+* γ 和 β 都是由 C 个学出来的数组成的向量，代码里叫 `weight` 和 `bias`。
+
+别忘了第 02 课的陷阱：广播时，向量对准的是**最后一个**轴，而通道是轴 1。所以要写 `mean.view(shape)`，其他几个向量也一样。单元格会打印你的输出和 torch 的输出，两者应该相同。这里 C 和 L 都是 2，轴弄错了也不会报错，所以要比一比数。
 """
 
-# %% tags=["panel", "guess"]
-two_readings.panel()
 
-# %% [markdown] lang="en" gone=1
-r"""
-<details><summary>Answer</summary>
+# %% tags=["exercise"]
+def my_normalize(x, weight, bias, eps):
+    shape = (1, -1) + (1,) * (x.dim() - 2)  # (1, C, 1, …)
+    return ...
 
-The outputs are centred on 0 in PyTorch and on 6.56 in Keras. PyTorch comes out right only because its running mean is practically that of the last mini-batch, and 64 values make a fair one. In Keras the start still has 82% of the weight, so the running mean is only about 1.8.
 
-</details>
-
-Every step multiplies the weight of the start by 1 − momentum (PyTorch's, here 0.01). After $t$ steps the start, 0, has $(1 - \text{momentum})^t$, and the data have the rest. So, but for the batches' noise, the running mean on steady data is the true one times
-
-$$1 - (1 - \text{momentum})^t$$
-
-After 20 steps that is 18%. PyTorch's default, 0.1, comes to 99% after 44 steps, Keras' default after 459. Until then a network can look far worse in `eval()` than it is.
-
-| | weight of the new value | weight of the old value | default |
-|---|---|---|---|
-| PyTorch | momentum | 1 − momentum | 0.1 |
-| Keras, TensorFlow | 1 − momentum | momentum | 0.99 |
-| Adam, β₁ | 1 − β₁ | β₁ | 0.9 |
-
-So PyTorch's default is Keras' 0.9, like Adam's, *not* its 0.99. The **half-life**, ln ½ / ln(1 − momentum), needs neither convention: after so many steps a value counts half. (`from_keras` turns Keras' number into PyTorch's. Keras also has another ε, 0.001.)
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-PyTorch 的输出以 0 为中心，Keras 的以 6.56 为中心。PyTorch 没有出错，只是因为小批量够大：它的移动均值几乎就是最后一个小批量的均值，而 64 个数的均值已经相当准。Keras 那边，初值还占 82% 的权重，移动均值才走到 1.8 左右。
-
-</details>
-
-每走一步，初值的权重就乘以 1 − momentum（按 PyTorch 的约定，这里是 0.01）。$t$ 步之后，初值 0 的权重是 $(1 - \text{momentum})^t$，其余归数据。所以数据平稳时，不计小批量之间的抖动，移动均值等于真实均值乘以
-
-$$1 - (1 - \text{momentum})^t$$
-
-20 步之后只有 18%。用 PyTorch 的默认值 0.1，到第 44 步才有 99%；用 Keras 的默认值，要到第 459 步。在那以前，用 `eval()` 去验证，网络看上去可能比实际差得多。
-
-| | 新值的权重 | 旧值的权重 | 默认值 |
-|---|---|---|---|
-| PyTorch | momentum | 1 − momentum | 0.1 |
-| Keras、TensorFlow | 1 − momentum | momentum | 0.99 |
-| Adam 的 β₁ | 1 − β₁ | β₁ | 0.9 |
-
-所以，PyTorch 的默认值相当于 Keras 的 0.9，与 Adam 一样，而**不是** 0.99。改用**半衰期**（half-life），就不必管约定：过这么多步，一个值的权重减半，即 ln ½ / ln(1 − momentum)。（`from_keras` 把 Keras 的动量换算成 PyTorch 的。Keras 的 ε 也不同，是 0.001。）
-"""
-
-# %%
-for number in (0.01, 0.1, 0.5, 0.9, 0.99):
-    print(f"{number:4}   PyTorch {half_life(number):5.2f}   Keras {half_life(from_keras(number)):5.2f}")
+x = torch.tensor([[[8.0, 12], [1, 2]], [[12, 8], [3, 6]]])  # (N, C, L)
+gamma, beta = torch.tensor([1.0, 2]), torch.tensor([0.0, 5])  # (C,)
+print("my_normalize", my_normalize(x, gamma, beta, 1e-5))
+print("F.batch_norm", F.batch_norm(x, None, None, gamma, beta, training=True))
 
 # %% [markdown] lang="en"
 r"""
-## Why not the plain average?
+Stuck? Find the axes first.
 
-Nothing corrects for the start at 0 and 1. (Adam divides by the factor above.) With `momentum=None` torch takes the plain average of all batches instead: of means 10, 20 and 60 it makes 10, 15 and 30, the default 1, 2.9 and 8.61. But what a layer is fed changes while the layers before it learn, and the plain average never forgets how it began.
+<details><summary>The idea</summary>
 
-**Predict first.** In the panel the true mean jumps at step 100. After how many steps has the running mean made half of the jump, with momentum 0.5 and with 0.02? And what does being quick cost? (Drag the orange dot.)
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 为什么不用普通平均？
-
-移动均值从 0 开始，移动方差从 1 开始，而且不修正初值的影响。（Adam 会修正，办法就是除以上面那个倍数。）取 `momentum=None`，torch 就改用所有小批量的普通平均：如果各个小批量的均值是 10、20、60，它得到 10、15、30，默认做法则是 1、2.9、8.61。可是前面的层还在学习，这一层的输入也在变，而普通平均永远忘不掉开头的值。
-
-**先猜一猜**：面板里，真实均值在第 100 步突变。动量取 0.5 和 0.02，移动均值各要几步才跟上一半？跟得快，代价是什么？（拖动橙色圆点，也能改变动量。）
-"""
-
-# %% tags=["panel"]
-drifting_mean.panel()
-
-# %% tags=["answer"]
-drifting_mean.still(0.02, 0.5)
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-Half of the jump is made after a single step with 0.5, after 38 with 0.02: a little more than its half-life of 34, for at step 100 it has not quite left its start, 0, behind. Being quick costs calm: with 0.5 the running mean trembles with a standard deviation of 0.45, with 0.02 of 0.06. (Larger batches calm both. And on a *slope* 0.02 stays 0.99 behind to the end, 0.5 only 0.02.)
+x can have two axes or five, so `(0, 2, 3)` is not enough. Build the list from `x.dim()`: every axis except 1. Take mean and variance along these axes without `keepdim`, and lay all four vectors along the channels with `.view(shape)`.
 
 </details>
-
-## Two variances
-
-In training BatchNorm normalizes with the *biased* variance, the sum of the squared distances from the mean, divided by m, the number of values per channel. What it *stores* is the *unbiased* one, divided by m − 1, because later it stands for data outside the batch. In torch the first is `x.var(correction=0)`, the second what `x.var()` does:
 """
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
+卡住了？先想清楚沿哪些轴求。
 
-跟上一半，0.5 只要一步，0.02 要 38 步，比它的半衰期 34 步略多，因为到第 100 步时，它还没有完全摆脱开头的 0。代价是不平稳：移动均值抖动的标准差，动量取 0.5 时是 0.45，取 0.02 时只有 0.06。（批量大了，两者都会平稳一些。把真实均值换成“渐变”，0.02 到最后还落后 0.99，0.5 只落后 0.02。）
+<details><summary>思路</summary>
+
+x 可能有两个轴，也可能有五个，所以不能写死 `(0, 2, 3)`。根据 `x.dim()` 列出除 1 以外的每个轴，沿这些轴求均值和方差，不写 `keepdim`，再用 `.view(shape)` 让四个向量都对准通道。
 
 </details>
-
-## 两个方差
-
-训练时，批量归一化用来归一化的是**有偏**方差，即离差（各个数与均值之差）的平方和，除以每个通道的数值个数 m。它**存下来**的却是**无偏**方差，除以 m − 1，因为以后要用它来代表小批量之外的数据。在 torch 里，前者写 `x.var(correction=0)`，后者是 `x.var()` 的默认做法：
 """
 
-# %%
-layer, x = nn.BatchNorm1d(1, momentum=1.0), torch.tensor([[1.0], [2.0], [3.0], [6.0]])
-biased, unbiased = x.var(correction=0), x.var(correction=1)
-torch.testing.assert_close(layer(x), (x - x.mean()) / (biased + 1e-5).sqrt())
-print(f"{biased=}   {unbiased=}   {layer.running_var=}")
+
+# %% tags=["solution"]
+def solved_normalize(x, weight, bias, eps):
+    shape = (1, -1) + (1,) * (x.dim() - 2)
+    axes = [axis for axis in range(x.dim()) if axis != 1]
+    mean, variance = x.mean(axes), x.var(axes, correction=0)  # (C,) each
+    y = (x - mean.view(shape)) / (variance.view(shape) + eps).sqrt()
+    return y * weight.view(shape) + bias.view(shape)
+
+
+y = F.batch_norm(x, None, None, gamma, beta, training=True)
+print(f"max |Δy| = {(solved_normalize(x, gamma, beta, 1e-5) - y).abs().max():.4f}")
 
 # %% [markdown] lang="en"
 r"""
-## Along the channels
-
-Mean and variance run over all axes but axis 1, so they are vectors of C numbers, as γ, β and the buffers are. Broadcasting lays a vector along the *last* axis. Where that has the size C too, nothing fails and the numbers are wrong; `.view(1, -1, 1)` lays it along the channels.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 沿通道对齐
-
-均值和方差沿轴 1 以外的所有轴求得，所以是含 C 个数的向量，γ、β 和缓冲区也一样。广播时，向量对准的是**最后一个**轴；如果那个轴的大小也是 C，就不会报错，数值却是错的。写 `.view(1, -1, 1)`，才对准通道轴。
-"""
-
-# %%
-x = torch.tensor([[[1.0, 3.0], [10.0, 30.0]]])  # (N, C, L)
-mean = x.mean((0, 2))  # (C,)
-print(f"{(x - mean).tolist() = }")
-print(f"{(x - mean.view(1, -1, 1)).tolist() = }")
-
-# %% [markdown] lang="en"
-r"""
-## Writing into a buffer
-
-In training, mean and variance are part of the graph, since they depend on x. The buffers are not. So move them under `torch.no_grad()`, or the graph of every step is kept alive, and *write into* them:
-
-```python
-with torch.no_grad():
-    self.running_mean.copy_(...)
-```
-
-(A local `running_mean = …` would only name a new tensor. `self.running_mean = …` works, but puts another tensor in the buffer's place; whoever shares the old one sees no update.)
-
 ## Exercise: the whole layer
 
-Fill in `forward`: `weight * (x − mean) / √(variance + eps) + bias`. The shape of x is `(N, C)` or `(N, C, *)`, where `*` stands for any more axes, and `.view(shape)` lays a vector along axis 1. If `self.training`, take mean and variance of the batch and move the buffers; otherwise take the buffers.
-"""
+Step 2 adds the memory. The running mean and the running variance are kept in two **buffers**, which are tensors that are saved with the model but not changed by gradients. `running_mean` starts at 0 and `running_var` at 1. Fill in `forward`:
 
-# %% [markdown] lang="zh"
-r"""
-## 写进缓冲区
-
-训练时，均值和方差由 x 算出，要留在计算图里。缓冲区不在图里，所以要在 `torch.no_grad()` 下更新，否则每一步的计算图都会留在内存里；而且要**写进去**：
+* If `self.training` is true, normalize with the batch, as in step 1, and then move both buffers towards it by `ema_update`. Otherwise normalize with the buffers, and leave them as they are.
+* What goes into `running_var` is the *unbiased* variance, which divides by m − 1. In torch this is `x.var(axes)`. For the numbers 1, 2, 3, 6 the biased variance is 3.5 and the unbiased one 4.67. The memory has to describe data outside the batch, and for that the biased variance is too small on average.
+* Write *into* the buffer, and keep it out of the graph:
 
 ```python
 with torch.no_grad():
     self.running_mean.copy_(...)
 ```
 
-（写成局部变量 `running_mean = …`，只是给新张量起了个名字，这一层什么也没记住。写 `self.running_mean = …` 也行，但缓冲区换成了另一个张量，和它共用旧张量的地方就看不到更新了。）
+A line like `running_mean = ...` would only name a new tensor, and the layer would forget it.
+"""
 
+# %% [markdown] lang="zh"
+r"""
 ## 练习：写出完整的一层
 
-请补全 `forward`：`weight * (x − mean) / √(variance + eps) + bias`。x 的形状是 `(N, C)` 或 `(N, C, *)`，`*` 表示任意多个轴，写 `.view(shape)` 就能让向量对准轴 1。`self.training` 为真时，用小批量的均值和方差，并更新缓冲区；否则用缓冲区里的值。
+第 2 步加上记忆。运行均值和运行方差存在两个**缓冲区**（buffer）里，也就是随模型保存、但不靠梯度更新的张量。`running_mean` 从 0 开始，`running_var` 从 1 开始。请补全 `forward`：
+
+* 如果 `self.training` 为真，就像第 1 步那样用小批量归一化，再用 `ema_update` 让两个缓冲区向小批量靠近。否则用缓冲区来归一化，缓冲区保持不变。
+* 存进 `running_var` 的是**无偏**方差，除以的是 m − 1，在 torch 里写作 `x.var(axes)`。比如 1、2、3、6 这四个数，有偏方差是 3.5，无偏方差是 4.67。记忆要代表的是小批量以外的数据，用有偏方差来代表，平均来说会偏小。
+* 要**写进**缓冲区，而且不能留在计算图里：
+
+```python
+with torch.no_grad():
+    self.running_mean.copy_(...)
+```
+
+如果写成 `running_mean = ...`，那只是给新张量起了个名字，这一层转眼就忘了。
 """
 
 
@@ -428,7 +356,7 @@ class MyBatchNorm(nn.Module):
         self.eps, self.momentum = eps, momentum
 
     def forward(self, x):
-        shape = (1, -1) + (1,) * (x.dim() - 2)
+        shape = (1, -1) + (1,) * (x.dim() - 2)  # (1, C, 1, …)
         return ...
 
 
@@ -436,24 +364,28 @@ check("batch_norm", MyBatchNorm(3))
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Read *Along the channels*, *Two variances* and *Writing into a buffer* again.
+Stuck? Decide first which mean and which variance to use.
 
 <details><summary>The idea</summary>
 
-Decide first which mean and variance hold, those of the batch or the buffers. Only the first case writes anything, namely the unbiased variance. The line that normalizes is the same for both. And x may have two axes or five, so `(0, 2, 3)` will not do: build the list from `x.dim()`.
+Start with `mean, variance = self.running_mean, self.running_var`. If `self.training` is true, replace both by those of the batch, and write the new averages into the buffers. The line that normalizes is the one from step 1, and it is the same in both cases.
 
 </details>
+
+The next cell is the solution. The one after it trains the solution and torch's layer for ten steps, and compares their outputs in `eval()`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？再读一遍“沿通道对齐”“两个方差”和“写进缓冲区”。
+卡住了？先决定用哪一组均值和方差。
 
 <details><summary>思路</summary>
 
-先决定用哪一组均值和方差，小批量的还是缓冲区里的。只有前一种情况才要写缓冲区，存的是无偏方差。归一化的那一行，两种情况都一样。另外，x 可能有两个轴，也可能有五个，所以不能写死 `(0, 2, 3)`，要根据 `x.dim()` 列出各个轴。
+从 `mean, variance = self.running_mean, self.running_var` 开始。如果 `self.training` 为真，就换成小批量的均值和方差，并把新的平均值写进缓冲区。归一化的那一行照搬第 1 步，两种情况都一样。
 
 </details>
+
+下一个单元格是答案。再下一个让它和 torch 的层各训练十步，比较两者在 `eval()` 下的输出。
 """
 
 
@@ -474,37 +406,34 @@ class SolvedBatchNorm(MyBatchNorm):
 
 check("batch_norm", SolvedBatchNorm(3), keep=False)
 
-# %% [markdown] lang="en"
-r"""
-Ten steps beside torch's own layer leave the same buffers:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-与 torch 自己的层并排训练十步，两边的缓冲区相同：
-"""
-
 # %% tags=["solution"]
-solved, torchs = SolvedBatchNorm(3), nn.BatchNorm2d(3)
-for _ in range(10):
-    x = 2 * torch.randn(4, 3, 5, 6) + 10
-    torch.testing.assert_close(solved(x), torchs(x))
-torch.testing.assert_close(solved.running_mean, torchs.running_mean)
-torch.testing.assert_close(solved.running_var, torchs.running_var)
-torch.testing.assert_close(solved.eval()(x), torchs.eval()(x))
+solved, layer = SolvedBatchNorm(3), nn.BatchNorm1d(3)
+for x in torch.randn(10, 8, 3, 5):  # (N, C, L) each
+    solved(x), layer(x)
+print(f"max |Δy| = {(solved.eval()(x) - layer.eval()(x)).abs().max():.4f}")
 
 # %% [markdown] lang="en"
 r"""
-## Your BatchNorm in a trained network
+## Your layer in a trained network
 
-The flower again, in `eval()`, with your layer in all 49 places and the network's own buffers and weights:
+`plug_in` puts your layer in all 49 places, with the weights and the buffers of the network, and asks for two answers:
+
+1. It shows the flower to the network in `eval()`.
+2. It runs ten batches in `train()`, each with the flower and the palace, and then shows the flower in `eval()` once more. There is no optimizer, so only the buffers change.
+
+The network was trained in TensorFlow with a momentum of 0.99, so `plug_in` sets 0.01.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 你的批量归一化，放进训练好的网络
+## 把你的层放进训练好的网络
 
-还是那朵花，用 `eval()`，但 49 处都换成你写的层，缓冲区和权重都是网络自己的：
+`plug_in` 会把 49 处都换成你写的层，权重和缓冲区仍用网络自己的，然后让网络回答两次：
+
+1. 用 `eval()` 看那朵花。
+2. 在 `train()` 下看十个小批量，每个都是花和宫殿，再回到 `eval()`，把花看一遍。这里没有优化器，所以只有缓冲区在变。
+
+这个网络是用 TensorFlow 训练的，动量是 0.99，所以 `plug_in` 设的是 0.01。
 """
 
 # %% tags=["slow"]
@@ -512,236 +441,426 @@ plug_in(batch_norm=MyBatchNorm)
 
 # %% [markdown] lang="en"
 r"""
-A wrong momentum or a wrong variance in the buffer would change nothing here, because this network has its buffers already. So the next cell takes the statistics of the batch in `eval()`, too.
+With a correct layer both answers are a daisy, first with 21.0% and then with 14.6%. The first answer tests only the `eval()` branch. A layer that reads the momentum as Keras does passes it as well, because the network brought its buffers along, and in `eval()` a layer only reads them. The second answer tests the memory, because it depends on what your layer has written. If it is 21.0% again, nothing was written.
 
-**Predict first.** Which of the four lines at the beginning comes back?
+Why does even a correct layer lose almost a third of its certainty? With α = 0.01, the buffers keep 0.99¹⁰ = 90% of what the network had learned about ImageNet. The other 10% come from two photos, so the network sees the flower with a memory that fits it less well. How much would be left with another momentum? First look at a single channel.
+
+## One number, two readings
+
+In the panel, the values of a channel have mean 10 and standard deviation 2, and each batch contains 64 of them. The upper row reads *momentum* as PyTorch does, the lower row as Keras does. On the left you see how much each of the last batches weighs in the running mean, and in gray the weight of the start value, 0. On the right you see what `eval()` then makes of fresh data. Its outputs should be centered on 0.
+
+**Predict first.** Both layers get 0.99 and train for 20 steps. Where are their outputs centered? Choose an answer, then drag *momentum*, or the first bar, to 0.99.
 """
 
 # %% [markdown] lang="zh"
 r"""
-动量读错了，或者存进缓冲区的方差错了，这里都看不出来，因为这个网络的缓冲区早就有了。所以下一个单元格犯的是另一个错误，用 `eval()` 时仍然取小批量的统计量。
+写对了，两次看到的都是雏菊，概率先是 21.0%，后是 14.6%。第一次回答只检验 `eval()` 那一支。按 Keras 的约定读动量，这一关照样能过，因为缓冲区是网络自己带来的，在 `eval()` 下只读不写。第二次回答才检验记忆，因为它取决于你的层写进去了什么。如果还是 21.0%，就说明什么也没有写进去。
 
-**先猜一猜**：开头的四行里，哪一行会再次出现？
+既然写对了，概率为什么也会少掉将近三分之一？取 α = 0.01，网络在 ImageNet 上积累的记忆，缓冲区里还剩 0.99¹⁰ = 90%，另外 10% 来自这两张照片，所以再看那朵花时，记忆就不那么合适了。要是动量换成别的数，又会剩下多少？先只看一个通道。
+
+## 一个数，两种读法
+
+面板里有一个通道，数值的均值是 10，标准差是 2，每个小批量有 64 个数。“动量”是同一个数，上面一行按 PyTorch 的约定来读，下面一行按 Keras 的约定来读。左边是最近各个小批量在运行均值里占多少权重，灰色柱子是初值 0 的权重。右边是训练之后 `eval()` 对新数据的输出，正常情况下应该以 0 为中心。
+
+**先猜一猜**：两边的动量都是 0.99，各训练 20 步，输出以哪里为中心？先选好答案，再拖动“动量”或第一根柱子，调到 0.99。
 """
+
+# %% tags=["panel", "guess"]
+two_readings.panel()
+
+# %% tags=["answer"]
+two_readings.panel().still(momentum=0.99)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+PyTorch's outputs are centered on 0 and Keras's on 6.56.
+
+</details>
+
+Look at the lower row first. In Keras 0.99 is the weight of the old value, so α is only 0.01. Each step multiplies the weight of the start value by 1 − α = 0.99, and after 20 steps it is still 0.99²⁰ = 82%. The data have the other 18%, so the running mean is about 1.8 instead of 10. In general, if the data do not drift, the running mean after t steps is, up to the noise of the batches, the true mean times
+
+$$1 - (1 - \alpha)^t$$
+
+With Keras's default this factor reaches 99% after 459 steps, and with PyTorch's after 44. Before that, a network can look much worse in `eval()` than it is.
+
+In the upper row α is 0.99, so the running mean is practically the mean of the last batch. That works here, because 64 values give a fair mean and the data do not drift. But the layer remembers almost nothing except the last batch. What happens when that batch is not a fair one?
+
+## What if you copy the number?
+
+Back to the flower. The network's momentum was 0.99 in TensorFlow and has to be 0.01 in PyTorch. Two mistakes are easy to make: you forget to set it, and PyTorch's default of 0.1 remains, or you copy the 0.99. Each of the next two functions makes one of them. It receives the 0.01 and ignores it.
+
+**Predict first.** After the ten batches, with which of the two numbers does the network still see a daisy?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+PyTorch 的输出以 0 为中心，Keras 的输出以 6.56 为中心。
+
+</details>
+
+先看下面一行。在 Keras 里，0.99 是旧值的权重，所以 α 只有 0.01。每走一步，初值的权重就乘以 1 − α = 0.99，走完 20 步还有 0.99²⁰ = 82%。数据只占其余的 18%，于是运行均值才走到 1.8 左右，离 10 还很远。一般来说，如果数据的分布不变，又不计小批量之间的抖动，那么 t 步之后，运行均值就是真实均值乘以
+
+$$1 - (1 - \alpha)^t$$
+
+用 Keras 的默认值，要到第 459 步，这个倍数才有 99%；用 PyTorch 的默认值，到第 44 步就有了。在这之前用 `eval()` 去验证，网络看上去可能比实际差得多。
+
+再看上面一行。这时 α 是 0.99，运行均值几乎就是最后一个小批量的均值。这里没有出错，是因为 64 个数的均值已经相当准，数据的分布又一直不变。可是这一层几乎只记得最后一批。要是这一批没有代表性，会怎么样？
+
+## 照抄这个数，会怎么样？
+
+回到那朵花。这个网络的动量，在 TensorFlow 里是 0.99，搬到 PyTorch 里应该是 0.01。有两种错很容易犯：一种是忘了设置，用的还是 PyTorch 的默认值 0.1；另一种是照抄 0.99。下面两个函数各犯一种，收到的是 0.01，却都不理会。
+
+**先猜一猜**：看过十个小批量之后，这两个数取哪个，网络看到的仍是雏菊？
+"""
+
+# %% tags=["guess"]
+questions.still_a_daisy()
 
 
 # %% tags=["slow", "answer"]
-def always_the_batch(x, running_mean, running_var, weight, bias, training, momentum, eps):
-    return batch_norm(x, None, None, weight, bias, True, momentum, eps)
+def left_at_the_default(x, running_mean, running_var, weight, bias, training, momentum, eps):
+    return batch_norm(x, running_mean, running_var, weight, bias, training, 0.1, eps)
 
 
-plug_in(batch_norm=always_the_batch)
+plug_in(batch_norm=left_at_the_default)
+
+
+# %% tags=["slow", "answer"]
+def copied_from_keras(x, running_mean, running_var, weight, bias, training, momentum, eps):
+    return batch_norm(x, running_mean, running_var, weight, bias, training, 0.99, eps)
+
+
+plug_in(batch_norm=copied_from_keras)
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-The third line comes back, the flower alone in `train()`: it is a tennis ball again.
+With neither of them.
 
 </details>
 
-So no single test is enough. A wrong momentum hides from everybody who only *uses* the layer, the wrong branch from everybody who only trains it.
+With 0.1, the buffers keep only 0.9¹⁰ = 35% of what the network had learned, and the flower becomes a mushroom, with 9.3%. So PyTorch's default is not harmless.
+
+With 0.99, they keep 0.01¹⁰, which is practically nothing: the buffers contain the statistics of two photos. So `eval()` now does almost what `train()` did at the beginning with both photos in one batch. The only difference is that it uses the unbiased variance instead of the biased one. The most probable class is dough, with 0.4%, and once again the network recognizes nothing. No weight has changed, but if you save the network now, these buffers are saved with it. Loading the original file brings the daisy back.
+
+Ten copies of the same two photos are an extreme case, of course. If each batch contained 64 different photos, even the last one would be a much fairer sample, as in the panel. But in both cards the first answer is the right one, a daisy with 21.0%. **Running only `eval()` does not test what you write into the buffers.**
+
+## What other code does differently
+
+| | `momentum` is the weight of | default | α | half-life |
+|---|---|---|---|---|
+| PyTorch | the new value | 0.1 | 0.1 | 6.6 steps |
+| [Keras](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py) | the old value | 0.99 | 0.01 | 69 steps |
+| *Dive into Deep Learning*, [English](https://d2l.ai/chapter_convolutional-modern/batch-norm.html) | the new value | 0.1 | 0.1 | 6.6 steps |
+| *Dive into Deep Learning*, [Chinese](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html) | the old value | 0.9 | 0.1 | 6.6 steps |
+
+<details><summary>TensorFlow, Flax, PaddlePaddle</summary>
+
+All three weigh the old value. The default is 0.99 in TensorFlow, whose layer is Keras's, and in [Flax](https://flax.readthedocs.io/en/latest/api_reference/flax.nnx/nn/normalization.html) (JAX). It is 0.9 in [PaddlePaddle](https://github.com/PaddlePaddle/Paddle/blob/develop/python/paddle/nn/layer/norm.py).
+
+</details>
+
+The **half-life** depends on no convention: after $\ln\frac12 / \ln(1 - \alpha)$ steps, a value counts half as much as when it was new. With the defaults, PyTorch's layer forgets ten times as fast as Keras's.
+
+Two more differences can surprise you. Keras's ε is 0.001, where PyTorch's is 0.00001. And in *Dive into Deep Learning* the layer checks `torch.is_grad_enabled()` instead of `self.training`, so `net.eval()` by itself changes nothing there: without `no_grad` the layer still uses the batch and moves its averages.
+
+## In short
+
+* In PyTorch, momentum = 0.1 means that each training step takes 10% of the running mean from the new batch and keeps 90% of the old value.
+* In Keras, TensorFlow and Flax, momentum is the weight of the old value, so the same step is 0.9 there. Say which value you weigh, or give the half-life.
+* In `train()`, BatchNorm normalizes with the batch and moves its buffers. In `eval()` it normalizes with the buffers.
+* It normalizes with the biased variance and stores the unbiased one.
+
+## Two closing questions
+
+1. You bring a Keras network to PyTorch, in order to go on training it. Its BatchNorms have `momentum=0.99, epsilon=0.001`. Which two numbers do you write?
+
+<details><summary>Answer</summary>
+
+`momentum=0.01, eps=0.001`. If you copied 0.99, the half-life would be 0.15 steps.
+
+</details>
+
+2. A channel has mean 10 and standard deviation 2. After ten training steps with PyTorch's defaults, the outputs of `eval()` have mean 2.03 instead of 0. Is this a bug?
+
+<details><summary>Answer</summary>
+
+No, the start values still count. The running mean is $10 \times (1 - 0.9^{10}) = 6.51$, and the running variance is $0.9^{10} \times 1 + (1 - 0.9^{10}) \times 4 = 2.95$. The mean of the outputs is $(10 - 6.51) / \sqrt{2.95} = 2.03$.
+
+</details>
+
+The next cell computes the half-lives, the steps after which the data have 99% of the weight, and the numbers of the second answer.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-再次出现的是第三行，也就是在 `train()` 下单独输入花，它又成了网球。
+都不行。
 
 </details>
 
-所以，只测一种情况是不够的。动量读错了，光是**使用**这一层的人看不出来；分支写错了，光是训练的人看不出来。
+取 0.1，网络积累的记忆，缓冲区里只剩 0.9¹⁰ = 35%，花成了蘑菇，概率 9.3%。可见忘了改 PyTorch 的默认值，也会出问题。
+
+取 0.99，剩下 0.01¹⁰，等于没有，缓冲区里全是那两张照片的统计量。于是 `eval()` 算出来的，和开头用 `train()`、两张照片放在一批时几乎一样，区别只在于这里用的是无偏方差，那里用的是有偏方差。概率最大的类别是面团，只有 0.4%，网络又什么也认不出来了。权重一个也没有变，但要是现在保存模型，存下来的就是这样的缓冲区。重新载入原来的文件，才又认得出雏菊。
+
+当然，反复看同样两张照片是极端情形。如果每个小批量有 64 张不同的照片，哪怕只记得最后一批，代表性也要好得多，就像面板里那样。不过请看两张卡片的第一次回答，都是雏菊，21.0%，一点问题也没有。**只跑 `eval()`，检验不出你往缓冲区里写得对不对。**
+
+## 别的代码怎么写
+
+| | `momentum` 是谁的权重 | 默认值 | α | 半衰期 |
+|---|---|---|---|---|
+| PyTorch | 新值 | 0.1 | 0.1 | 6.6 步 |
+| [Keras](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py) | 旧值 | 0.99 | 0.01 | 69 步 |
+| 《动手学深度学习》[英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html) | 新值 | 0.1 | 0.1 | 6.6 步 |
+| 《动手学深度学习》[中文版](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html) | 旧值 | 0.9 | 0.1 | 6.6 步 |
+
+<details><summary>TensorFlow、Flax、飞桨（PaddlePaddle）</summary>
+
+三家的动量都是旧值的权重。TensorFlow 用的就是 Keras 的层，它和 [Flax](https://flax.readthedocs.io/en/latest/api_reference/flax.nnx/nn/normalization.html)（JAX）的默认值都是 0.99，[PaddlePaddle](https://github.com/PaddlePaddle/Paddle/blob/develop/python/paddle/nn/layer/norm.py) 的是 0.9。
+
+</details>
+
+**半衰期**（half-life）与约定无关：过了 $\ln\frac12 / \ln(1 - \alpha)$ 步，一个值的权重就只有刚进来时的一半。都用默认值的话，PyTorch 的层遗忘的速度是 Keras 的十倍。
+
+还有两处不同，容易让人吃亏。第一，Keras 的 ε 是 0.001，PyTorch 的是 0.00001。第二，《动手学深度学习》的代码看的是 `torch.is_grad_enabled()`，不是 `self.training`，所以在那里光写 `net.eval()` 不起作用：不加 `no_grad`，那一层照样用小批量的统计量，照样更新移动平均。
+
+## 小结
+
+* 在 PyTorch 里，momentum = 0.1 的意思是：每训练一步，运行均值有 10% 来自新的小批量，90% 是旧值。
+* 在 Keras、TensorFlow 和 Flax 里，动量是旧值的权重，同样一步要写 0.9。说动量时，要说清楚是谁的权重，或者直接说半衰期。
+* 在 `train()` 下，批量归一化用小批量来归一化，同时更新缓冲区；在 `eval()` 下，用缓冲区来归一化。
+* 归一化用有偏方差，存下来的是无偏方差。
+
+## 两个思考题
+
+1. 你把一个 Keras 网络搬到 PyTorch，准备接着训练。它的批量归一化写着 `momentum=0.99, epsilon=0.001`。这两个数，你各写多少？
+
+<details><summary>答案</summary>
+
+写 `momentum=0.01, eps=0.001`。照抄 0.99 的话，半衰期只有 0.15 步。
+
+</details>
+
+2. 某个通道的均值是 10，标准差是 2。用 PyTorch 的默认设置训练十步之后，`eval()` 输出的均值是 2.03，不是 0。是程序写错了吗？
+
+<details><summary>答案</summary>
+
+没有写错，初值还占着权重。运行均值是 $10 \times (1 - 0.9^{10}) = 6.51$，运行方差是 $0.9^{10} \times 1 + (1 - 0.9^{10}) \times 4 = 2.95$，所以输出的均值是 $(10 - 6.51) / \sqrt{2.95} = 2.03$。
+
+</details>
+
+下一个单元格计算各个半衰期、数据的权重达到 99% 所需的步数，还有第二题的几个数。
 """
+
+# %% tags=["answer"]
+for alpha in (0.1, 0.01, 0.99):
+    print(f"α = {alpha:4}   half-life {half_life(alpha):5.2f}   99% after {math.log(0.01, 1 - alpha):5.1f}")
+mean, variance = 10 * (1 - 0.9**10), 0.9**10 * 1 + (1 - 0.9**10) * 4
+print(f"{mean:.2f}   {variance:.2f}   {(10 - mean) / variance**0.5:.2f}")
 
 # %% [markdown] lang="en"
 r"""
-## What you will meet elsewhere
+## Read next
 
-**Dive into Deep Learning** has two versions of one line, the first in [English](https://d2l.ai/chapter_convolutional-modern/batch-norm.html), with momentum 0.1, the second in [Chinese](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html), with 0.9:
+* The paper: [Batch Normalization](https://arxiv.org/abs/1502.03167), Ioffe and Szegedy 2015. Section 3.1 is about training and inference.
+* The code: [Keras's layer](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py).
+* The documentation: PyTorch's [BatchNorm2d](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html), with a note on momentum.
 
-```python
-moving_mean = (1.0 - momentum) * moving_mean + momentum * mean
-moving_mean = momentum * moving_mean + (1.0 - momentum) * mean
-```
-
-From 0, with a mini-batch of mean 10, each comes to 1 with its own number, and to 9 with the other's. Both ask `torch.is_grad_enabled()` where torch asks `self.training`. So there `net.eval()` alone changes nothing: without `no_grad` the layer still uses the batch and moves its averages.
-
-## Three closing questions
-
-1. You take a Keras network over to PyTorch, to train it on. Its BatchNorms say `momentum=0.99, epsilon=0.001`. Which two numbers do you write, and what would `eval()` use if you copied 0.99?
-
-<details><summary>Answer</summary>
-
-`momentum=0.01, eps=0.001`. With 0.99, 99% of what it uses would come from the last mini-batch, a half-life of 0.15 steps.
-
-</details>
-
-2. A channel has mean 10 and standard deviation 2. After ten training steps with the defaults, the outputs of `eval()` average 2.0, not 0. A bug?
-
-<details><summary>Answer</summary>
-
-No: the running mean is 10 · (1 − 0.9¹⁰) = 6.51, the running variance 0.9¹⁰ · 1 + (1 − 0.9¹⁰) · 4 = 2.95, and (10 − 6.51) / √2.95 = 2.03. After 44 steps 99% of the way is done.
-
-</details>
-
-3. Your outputs in training equal torch's, but with momentum 1 and the values 1, 2, 3, 6 your `running_var` is 3.5 and torch's 4.6667. Why, and why does nobody notice in a convolutional network?
-
-<details><summary>Answer</summary>
-
-The ratio is m / (m − 1) = 4 / 3, because torch normalizes with the biased variance and stores the unbiased one. With m = 32 · 56 · 56 they differ by 0.00001 of their size. (Keras 3 and *Dive into Deep Learning* store the biased one.)
-
-</details>
-
-The next cell computes the second.
+Two photos made a poor batch. How large does a batch have to be? This is the question of [lesson 04](04_small_batches.ipynb), the next side trip. The main route goes on with [lesson 05](05_layer_norm.ipynb), whose layer uses no batch at all.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 在别处会遇到什么
+## 接着读
 
-《**动手学深度学习**》里，同一行有两种写法，第一种见[英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)，动量是 0.1；第二种见[中文版](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html)，动量是 0.9。
+* 论文：[Batch Normalization](https://arxiv.org/abs/1502.03167)，Ioffe 和 Szegedy，2015，批量归一化就是在这里提出的。3.1 节讲训练和推理的区别。
+* 代码：[Keras 的这一层](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py)。
+* 文档：PyTorch 的 [BatchNorm2d](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html)，里面有一段专门说明 momentum。
 
-```python
-moving_mean = (1.0 - momentum) * moving_mean + momentum * mean
-moving_mean = momentum * moving_mean + (1.0 - momentum) * mean
-```
+两张照片当不好一个小批量，那么要多大才够？这是下一条支线[第 04 课](04_small_batches.ipynb)的问题。主线接着学[第 05 课](05_layer_norm.ipynb)，那里的层根本不看小批量。
+"""
 
-移动均值从 0 开始，来了一个均值为 10 的小批量。各用自己的动量，都得到 1；换成对方的，都得到 9。
+# %% [markdown] lang="en"
+r"""
+## Going further: the start value
+"""
 
-torch 看的是 `self.training`，这两个版本看的却是 `torch.is_grad_enabled()`。所以在那里，光写 `net.eval()` 什么也不会变；不加 `no_grad`，那一层仍旧用小批量的统计量，仍旧更新移动平均。
+# %% [markdown] lang="zh"
+r"""
+## 选读：初值的影响
+"""
 
-## 三个思考题
+# %% [markdown] lang="en"
+r"""
+A running mean that starts at 0 is too small at first. The weights of the data sum to only 1 − (1 − α)ᵗ, so you can correct it by dividing by this sum. Adam does so for both of its averages. Here are the batches with means 10 and 20 again.
+"""
 
-1. 你把一个 Keras 网络搬到 PyTorch，准备接着训练。它的批量归一化写着 `momentum=0.99, epsilon=0.001`。这两个数你各写多少？如果照抄 0.99，`eval()` 实际用的是什么？
-
-<details><summary>答案</summary>
-
-写 `momentum=0.01, eps=0.001`。照抄 0.99，就有 99% 来自最后一个小批量，半衰期只有 0.15 步。
-
-</details>
-
-2. 某个通道的均值是 10，标准差是 2。用默认设置训练十步，`eval()` 输出的均值是 2.0，而不是 0。是程序错误吗？
-
-<details><summary>答案</summary>
-
-不是。移动均值 = 10 · (1 − 0.9¹⁰) = 6.51，移动方差 = 0.9¹⁰ · 1 + (1 − 0.9¹⁰) · 4 = 2.95，(10 − 6.51) / √2.95 = 2.03。到第 44 步才走完 99% 的路。
-
-</details>
-
-3. 训练时的输出与 torch 一致，但动量取 1、输入为 1、2、3、6 时，你的 `running_var` 是 3.5，torch 的是 4.6667。为什么？为什么在卷积网络里不易察觉？
-
-<details><summary>答案</summary>
-
-两者之比是 m / (m − 1) = 4 / 3，因为 torch 归一化时用有偏方差，存下来的是无偏方差。当 m = 32 · 56 · 56 时，相对差只有 0.00001。（Keras 3 和《动手学深度学习》存的是有偏方差。）
-
-</details>
-
-下一个单元格计算第二题。
+# %% [markdown] lang="zh"
+r"""
+从 0 开始的运行均值，起初总是偏小。各个数据的权重，加起来只有 1 − (1 − α)ᵗ，所以除以这个和，就能修正过来。Adam 的两个移动平均都是这样修正的。再看均值为 10 和 20 的那两个小批量。
 """
 
 # %%
-kept = 0.9**10
-mean, variance = 10 * (1 - kept), kept + (1 - kept) * 4
-print(f"{mean=:.2f}   {variance=:.2f}   {(10 - mean) / variance**0.5=:.2f}")
+running = torch.tensor(0.0)
+for t, mean in ((1, 10.0), (2, 20.0)):
+    running = ema_update(running, torch.tensor(mean), 0.1)
+    print(f"t = {t}   running {running:.2f}   debiased {debias(running, 0.1, t):.2f}")
 
 # %% [markdown] lang="en"
 r"""
-## In short
-
-- Say which value the momentum weighs, the new one or the old one, or give the half-life.
-- BatchNorm remembers, so it normalizes with the batch in `train()` and with its buffers in `eval()`.
-- It normalizes with the biased variance and stores the unbiased one.
-
-## Read next
-
-- The paper: [Batch Normalization](https://arxiv.org/abs/1502.03167), section 3.1 on training and inference.
-- Real code: [Keras' layer](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py).
-- An explanation: [torch's page of BatchNorm2d](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html).
+The corrected 15.26 is an average of 10 and 20 with the weights 0.09/0.19 and 0.1/0.19. BatchNorm makes no such correction, and its running variance starts at 1, so a division alone would not repair that one.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 小结
+修正之后是 15.26，也就是 10 和 20 的加权平均，权重是 0.09/0.19 和 0.1/0.19。批量归一化不做这种修正。它的运行方差从 1 开始，光靠除法也修正不了。
+"""
 
-- 说动量时，要说清楚它是谁的权重，新值还是旧值；或者直接说半衰期。
-- 批量归一化有记忆，用 `train()` 时按小批量归一化，用 `eval()` 时按缓冲区归一化。
-- 归一化用有偏方差，存下来的是无偏方差。
+# %% [markdown] lang="en"
+r"""
+## Going further: the wrong variance
+"""
 
-## 接着读
+# %% [markdown] lang="zh"
+r"""
+## 选读：存错了方差
+"""
 
-- 论文：[Batch Normalization](https://arxiv.org/abs/1502.03167)，3.1 节讲训练和推理。
-- 真实的代码：[Keras 的这一层](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py)。
-- 讲解：[torch 的 BatchNorm2d 文档](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html)。
+# %% [markdown] lang="en"
+r"""
+In training, your outputs equal torch's. But with momentum 1 and the values 1, 2, 3, 6 your `running_var` is 3.5, and torch's is 4.67. What did you do, and why would a convolutional network hide it?
+
+<details><summary>Answer</summary>
+
+You stored the biased variance. In a convolutional network the two are nearly equal.
+
+</details>
+
+The unbiased variance is $m / (m - 1)$ times the biased one, which is 4/3 times here. In a convolutional network m counts the pixels of all pictures in the batch, and with m = 32 × 56 × 56 the factor is 1.00001. Keras 3, Flax and *Dive into Deep Learning* store the biased variance on purpose.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+训练时，你的输出和 torch 一致。可是动量取 1，输入 1、2、3、6，你的 `running_var` 是 3.5，torch 的是 4.67。你做了什么？为什么在卷积网络里不容易发现？
+
+<details><summary>答案</summary>
+
+你存的是有偏方差。在卷积网络里，两种方差几乎相等。
+
+</details>
+
+无偏方差是有偏方差的 $m / (m - 1)$ 倍，这里是 4/3 倍。在卷积网络里，整个小批量的像素都要计入 m，当 m = 32 × 56 × 56 时，倍数是 1.00001。Keras 3、Flax 和《动手学深度学习》存的本来就是有偏方差。
+"""
+
+# %%
+x, m = torch.tensor([1.0, 2, 3, 6]), 32 * 56 * 56
+print(f"{x.var(correction=0):.2f}   {x.var():.2f}   {m / (m - 1):.5f}")
+
+# %% [markdown] lang="en"
+r"""
+## Going further: fast or calm
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：跟得快，还是走得稳
+"""
+
+# %% [markdown] lang="en"
+r"""
+With `momentum=None`, PyTorch takes the plain average of all batches instead, which has no start value. But what reaches a layer changes while the layers before it learn, and a plain average never forgets how it began. That is why a layer should forget, and the question is how fast. In the panel, the true mean jumps at step 100. Drag *momentum*, or the orange dot.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+取 `momentum=None`，PyTorch 就改用所有小批量的普通平均，不再有初值的影响。可是前面的层还在学习，传到这一层的数也就一直在变，而普通平均永远忘不掉开头的值。所以这一层应该会忘，问题是忘多快。面板里，真实均值在第 100 步突变。拖动“动量”或橙色圆点试一试。
+"""
+
+# %% tags=["panel"]
+drifting_mean.panel()
+
+# %% tags=["answer"]
+drifting_mean.still(0.02, 0.5)
+
+# %% [markdown] lang="en"
+r"""
+With 0.5 the running mean has made half of the jump after one step, with 0.02 only after 38. A fast average is a noisy one: over the last 100 steps, its standard deviation is 0.45 with 0.5, and 0.06 with 0.02.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+取 0.5，一步就跟上了一半；取 0.02，要 38 步。跟得快，就抖得厉害：最后 100 步里，运行均值的标准差，取 0.5 时是 0.45，取 0.02 时是 0.06。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: a bias that does nothing, and folding
-
-BatchNorm subtracts the mean, and with it whatever constant the layer before it added. So in training a bias in front of it does nothing, and such a convolution is usually built with `bias=False`. In `eval()` BatchNorm is one multiplication and one addition per channel, which can be *folded* into the layer before. So a finished network needs none of its 49 layers any more (`scale` is $\gamma / \sqrt{\text{running\_var} + \varepsilon}$; the printed number says how far the outputs move when 100 is added to the bias):
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：不起作用的偏置，以及折叠
+"""
 
-批量归一化要减去均值，前一层加上的任何常数也就一并减掉了。所以在训练时，它前面的偏置不起作用，这样的卷积层通常写 `bias=False`。到了 `eval()`，批量归一化对每个通道只做一次乘法和一次加法，可以**折叠**（fold）进前一层。也就是说，训练好的网络，那 49 层一个也不需要了（`scale` 就是 $\gamma / \sqrt{\text{running\_var} + \varepsilon}$；打印的数说明，偏置加上 100，输出改变多少）：
+# %% [markdown] lang="en"
+r"""
+BatchNorm subtracts the mean, and with it any constant that the layer before it added. In training, a bias in front of BatchNorm therefore does nothing, and such layers are usually built with `bias=False`. In `eval()` BatchNorm is one multiplication and one addition per channel, so it can be *folded* into the weights of the layer before it. A finished network needs none of its 49 BatchNorms any more.
+
+The first number shows how far the outputs move when 100 is added to the bias. The second is the difference between the folded layer and the two layers.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+批量归一化要减去均值，前一层加上的任何常数也就一起减掉了。所以训练时，它前面的偏置不起作用，这样的层通常写 `bias=False`。到了 `eval()`，批量归一化对每个通道只做一次乘法和一次加法，可以**折叠**（fold）进前一层的权重。训练好的网络，那 49 个批量归一化层一个也用不着了。
+
+打印的第一个数是偏置加上 100 之后输出改变多少，第二个数是折叠后的一层与原来两层的差。
 """
 
 # %%
+torch.manual_seed(0)
 linear, norm, x = nn.Linear(5, 3), nn.BatchNorm1d(3), torch.randn(64, 5)
-before = norm(linear(x))
+before = norm(linear(x))  # (N, C)
 linear.bias.data += 100
-print(f"{(norm(linear(x)) - before).abs().max()=:.4f}")
+print(f"{(norm(linear(x)) - before).abs().max():.3f}")
 norm.eval()
 scale = norm.weight / (norm.running_var + norm.eps).sqrt()  # (C,)
 weight, bias = linear.weight * scale[:, None], (linear.bias - norm.running_mean) * scale + norm.bias
-torch.testing.assert_close(nn.functional.linear(x, weight, bias), norm(linear(x)), atol=1e-4, rtol=1e-4)
+print(f"{(F.linear(x, weight, bias) - norm(linear(x))).abs().max():.3f}")
 
 # %% [markdown] lang="en"
 r"""
-## Going further: two forms, and the graph
-
-The step is often written as a difference, `running -= momentum * (running - batch)`. It is the same algebra; what differs is the rounding. If the batch equals the average, the difference leaves it alone to the last bit, and the two products may change the last digits. In bfloat16, with 0.01 for the new value, both stop before they arrive at 1, because a small step is rounded away. So keep the buffers in float32.
+## Going further: a graph that leaks
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 选读：两种写法，以及计算图
-
-这一步常写成差的形式，即 `running -= momentum * (running - batch)`。代数上完全一样，差别在舍入。小批量的值恰好等于移动平均时，差的写法一位都不会改，两个乘积的写法却可能在末几位上出错。在 bfloat16 里，新值的权重取 0.01，两种写法都还没到 1 就停住了，因为很小的一步会在舍入时消失。所以，缓冲区要用 float32。
+## 选读：泄漏的计算图
 """
-
-# %%
-target = 10 * torch.rand(100000)
-by_products = 0.99 * target + 0.01 * target
-by_difference = target - 0.01 * (target - target)
-print(f"{(by_products != target).sum()=}   {(by_difference != target).sum()=}")
-for dtype in (torch.float32, torch.bfloat16):
-    products, difference, one = torch.tensor([0.0, 0.0, 1.0], dtype=dtype)
-    for _ in range(3000):
-        products, difference = products * 0.99 + one * 0.01, difference - (difference - one) * 0.01
-    print(f"{dtype}   {products=:.2f}   {difference=:.2f}")
 
 # %% [markdown] lang="en"
 r"""
-A second trap is that an average of values that belong to a graph keeps the graph of *every* past step alive, until memory runs out. And a plain attribute is not saved. So write `no_grad` or `detach`, and `register_buffer`.
+A batch's mean depends on the weights, so it belongs to the computation graph. If you average such values as they are, the average keeps the graph of every past step alive, until memory runs out. Use `detach` or `no_grad`. And a tensor that is only an attribute is not saved with the model, so use `register_buffer`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-还有一个陷阱。如果参与平均的值连着计算图，移动平均就会让过去**每一步**的计算图都留在内存里，直到内存用完。另外，普通属性不会随模型保存。所以要用 `no_grad` 或 `detach`，还要用 `register_buffer`。
+小批量的均值由权重算出，所以连着计算图。如果直接拿来求移动平均，过去每一步的计算图就都留在内存里，直到内存用完。所以要用 `detach` 或 `no_grad`。另外，张量如果只是普通属性，就不会随模型保存，所以要用 `register_buffer`。
 """
 
 # %%
 weight = torch.ones(1, requires_grad=True)
-leaking, clean = torch.zeros(1), torch.zeros(1)
+leaking = clean = torch.zeros(1)
 for value in (1.0, 3.0):
     leaking = ema_update(leaking, weight * value, 0.1)
     clean = ema_update(clean, (weight * value).detach(), 0.1)
-print(f"{leaking.requires_grad=}   {clean.requires_grad=}")
+print(f"{leaking.requires_grad = }   {clean.requires_grad = }")
 layer = nn.Module()
 layer.plain = torch.zeros(1)
 layer.register_buffer("kept", torch.zeros(1))
-print(f"{list(layer.state_dict())=}")
+print(list(layer.state_dict()))

@@ -9,7 +9,7 @@ from PIL import Image
 from torch import Tensor
 
 from blocklab_course.i18n import Text
-from blocklab_course.pretrained.efficientnet_lite0 import class_name, prepare_picture
+from blocklab_course.pretrained.efficientnet_lite0 import prepare_picture
 from blocklab_course.pretrained.photos import photo
 
 NAMES = "flower", "palace"
@@ -35,10 +35,3 @@ def show() -> None:
     strip.save(out, "png", optimize=True)
     display({"image/png": b64encode(out.getvalue()).decode(), "text/plain": str(SHOWN)}, raw=True)
     print(CREDIT)
-
-
-def print_best(scores: Tensor, training: bool) -> None:
-    """Print the mode and, for each photo, its most probable class and how probable that is; scores: (N, 1000)."""
-    chances, classes = scores.softmax(-1).max(-1)
-    seen = [f"{class_name(n)} {p:.1%}" for n, p in zip(classes.tolist(), chances, strict=True)]
-    print("train()" if training else "eval() ", *seen, sep="   ")

@@ -208,7 +208,7 @@ MODE_MISTAKES = (
         en="Your function does the same with `training=False` as in training. In eval mode the running statistics "
         "normalize, and they stay as they are.",
         zh="`training=False` 时，你的函数仍按训练时那样计算。"
-        "在评估模式下，应当用移动统计量来归一化，而且不再更新它们。",
+        "在评估模式下，应当用运行统计量来归一化，而且不再更新它们。",
     ),
     wrong("batch-statistics-in-eval", uses_batch=always).hint(
         en="In eval mode you still use the statistics of the batch, so the result for one sample depends on the "
@@ -219,14 +219,14 @@ MODE_MISTAKES = (
     wrong("running-statistics-in-training", uses_batch=never, read=before_the_update).hint(
         en="In training you normalize with the running statistics. They are for eval mode; in training the batch's own "
         "normalize, and gradients flow through them.",
-        zh="训练时，你用移动统计量来归一化。"
+        zh="训练时，你用运行统计量来归一化。"
         "它们是给评估模式用的；训练时要用小批量自己的统计量，梯度也要经过它们传回去。",
     ),
     wrong("updated-statistics-in-training", uses_batch=never).hint(
         en="In training you update the running statistics and then normalize with them. Normalize with the batch's "
         "own; the running ones are only stored, for eval mode.",
-        zh="训练时，你先更新移动统计量，再用它们来归一化。"
-        "应当用小批量自己的统计量；移动统计量只是存起来，留给评估模式。",
+        zh="训练时，你先更新运行统计量，再用它们来归一化。"
+        "应当用小批量自己的统计量；运行统计量只是存起来，留给评估模式。",
     ),
 )
 
@@ -234,12 +234,12 @@ UPDATE_MISTAKES = (
     wrong("updated-in-eval", updates=always).hint(
         en="Your function updates the running statistics in eval mode too, and then uses them. There they stay as "
         "training left them.",
-        zh="在评估模式下，你的函数仍会先更新移动统计量，再用它们来归一化。这时它们应当保持训练结束时的样子。",
+        zh="在评估模式下，你的函数仍会先更新运行统计量，再用它们来归一化。这时它们应当保持训练结束时的样子。",
     ),
     wrong("updated-in-eval-afterwards", updates=always, read=before_the_update).hint(
         en="The result in eval mode is right, but afterwards the running statistics have moved. Only training updates "
         "them.",
-        zh="评估模式下的结果是对的，但之后移动统计量变了。只有训练时才更新它们。",
+        zh="评估模式下的结果是对的，但之后运行统计量变了。只有训练时才更新它们。",
     ),
 )
 NEVER_UPDATED = wrong("never-updated", write=into_a_local_name).hint(
@@ -328,7 +328,7 @@ START_MISTAKES = (
     wrong("last-batch-stored", blend=lambda old, new, momentum: new).hint(
         en="After this step your running statistics are those of the batch alone. They move only a little with each "
         "batch, with the first one too: by the share `momentum`.",
-        zh="这一步之后，你的移动统计量就是这个小批量的统计量。"
+        zh="这一步之后，你的运行统计量就是这个小批量的统计量。"
         "每来一个小批量，它们只应移动一点，第一个也不例外：移动的比例是 `momentum`。",
     ),
     wrong(
@@ -337,7 +337,7 @@ START_MISTAKES = (
     ).hint(
         en="As long as the running statistics are 0 and 1, you put the batch's in their place. torch starts from 0 and "
         "1 as from any other values, and moves by the share `momentum` with the first batch, too.",
-        zh="移动统计量还是 0 和 1 时，你直接换成了小批量的统计量。"
+        zh="运行统计量还是 0 和 1 时，你直接换成了小批量的统计量。"
         "torch 把 0 和 1 当作普通的起点：第一个小批量也只移动 `momentum` 那么大的比例。",
     ),
 )
@@ -434,13 +434,10 @@ CASES = (
     offset_case(lambda offset: in_training_on(COLUMN + offset)),
 )
 
-WHY_REMEMBER = Text(en="Why remember at all?", zh="为什么要记住？")
-TWO_VARIANCES = Text(en="Two variances", zh="两个方差")
-ALONG_THE_CHANNELS = Text(en="Along the channels", zh="沿通道对齐")
-TWO_READINGS = Text(en="One number, two readings", zh="一个数，两种读法")
-PLAIN_AVERAGE = Text(en="Why not the plain average?", zh="为什么不用普通平均？")
+BY_HAND = Text(en="A moving average by hand", zh="动手算移动平均")
+WITH_THE_BATCH = Text(en="Exercise, step 1: normalize with the batch", zh="练习，第 1 步：用小批量归一化")
 THE_LAYER = Text(en="Exercise: the whole layer", zh="练习：写出完整的一层")
-WRITING = Text(en="Writing into a buffer", zh="写进缓冲区")
+OTHER_CODE = Text(en="What other code does differently", zh="别的代码怎么写")
 GOING_ON = "self.running_mean.copy_((1 - self.momentum) * self.running_mean + self.momentum * mean)"
 NORMALIZING = "y = (x - mean) / (variance + eps).sqrt()"
 
@@ -452,44 +449,46 @@ BATCH_NORM = Exercise(
     cases=tuple(replace(case, changes=("running_mean", "running_var")) for case in CASES),
     mistakes=(
         *with_section(
-            ALONG_THE_CHANNELS,
+            WITH_THE_BATCH,
             *AXES_MISTAKES,
             *REFUSED_MISTAKES,
             hint_line="axes = [axis for axis in range(x.dim()) if axis != 1]",
         ),
         *with_section(
-            ALONG_THE_CHANNELS,
+            WITH_THE_BATCH,
             *exclusive(recipe, *KEPT_AXES_MISTAKES),
             hint_line="mean = x.mean(axes)  # without keepdim: (C,), as the buffers",
         ),
         *with_section(
-            ALONG_THE_CHANNELS,
+            WITH_THE_BATCH,
             *LAYOUT_MISTAKES,
             ALL_ON_THE_LAST_AXIS,
             hint_line="mean.view(1, -1, *[1] * (x.dim() - 2))",
         ),
         *with_section(
-            WHY_REMEMBER, *MODE_MISTAKES, hint_line="mean = x.mean(axes) if self.training else self.running_mean"
+            THE_LAYER, *MODE_MISTAKES, hint_line="mean = x.mean(axes) if self.training else self.running_mean"
         ),
-        *with_section(WHY_REMEMBER, *UPDATE_MISTAKES, hint_line=f"if self.training: {GOING_ON}"),
-        *with_section(WRITING, NEVER_UPDATED, *HALF_UPDATED, hint_line=GOING_ON),
-        *with_section(TWO_VARIANCES, *STORED_MISTAKES, hint_line="unbiased = x.var(axes, correction=1)"),
-        *with_section(TWO_READINGS, *MOMENTUM_MISTAKES, hint_line=GOING_ON),
-        *with_section(PLAIN_AVERAGE, *START_MISTAKES, hint_line=GOING_ON),
+        *with_section(THE_LAYER, *UPDATE_MISTAKES, hint_line=f"if self.training: {GOING_ON}"),
+        *with_section(THE_LAYER, NEVER_UPDATED, *HALF_UPDATED, hint_line=GOING_ON),
+        *with_section(THE_LAYER, *STORED_MISTAKES, hint_line="unbiased = x.var(axes, correction=1)"),
+        *with_section(BY_HAND, *MOMENTUM_MISTAKES, hint_line=GOING_ON),
+        *with_section(BY_HAND, *START_MISTAKES, hint_line=GOING_ON),
         *with_section(
-            THE_LAYER,
+            WITH_THE_BATCH,
             *select(SHARED_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
             MEAN_NOT_SUBTRACTED,
             DIVIDED_FIRST,
             hint_line=NORMALIZING,
         ),
-        *with_section(TWO_READINGS, EPS_OF_KERAS, hint_line="eps: float = 1e-5"),
+        *with_section(OTHER_CODE, EPS_OF_KERAS, hint_line="eps: float = 1e-5"),
         *with_section(
-            TWO_VARIANCES, *select(SHARED_MISTAKES, "unbiased-variance"), hint_line="biased = x.var(axes, correction=0)"
+            WITH_THE_BATCH,
+            *select(SHARED_MISTAKES, "unbiased-variance"),
+            hint_line="biased = x.var(axes, correction=0)",
         ),
-        *with_section(WRITING, *select(SHARED_MISTAKES, "statistics-detached"), hint_line="mean = x.mean(axes)"),
+        *with_section(THE_LAYER, *select(SHARED_MISTAKES, "statistics-detached"), hint_line="mean = x.mean(axes)"),
         *with_section(
-            THE_LAYER,
+            WITH_THE_BATCH,
             *select(SHARED_MISTAKES, "weight-ignored", "bias-ignored", "weight-and-bias-ignored"),
             *exclusive(recipe, *select(SHARED_MISTAKES, "weight-and-bias-swapped")),
             hint_line="y = y * weight.view(shape) + bias.view(shape)",
@@ -497,7 +496,7 @@ BATCH_NORM = Exercise(
     ),
     exempt={"eps of 0": "torch refuses it in training", "empty": "torch refuses it in training"},
     scaled_inputs=lambda n: in_training_on(waves(4, n, n)),
-    section=ALONG_THE_CHANNELS,
+    section=WITH_THE_BATCH,
     panel=Text(
         en="set the momentum to 0.1 and see what eval() makes of 10 and of 44 steps.",
         zh="把动量调到 0.1，看看 10 步和 44 步之后评估模式的输出。",
