@@ -4,7 +4,7 @@ r"""
 
 A trained network looks at the photo of a flower and says that it is a daisy. Then one method is called, `train()`. It changes no weight and raises no error, and the photo stays the same. Now the network's best guess is a tennis ball, with a probability of 0.2%. Among 1000 classes, this means that the network recognizes nothing.
 
-The network contains 49 BatchNorm layers. In `eval()` they use what they *remember*, the mean and the variance that the inputs of each channel had in training. In `train()` they normalize with the current batch. They do not read the memory for this, but they overwrite it. The memory is a moving average, and a number called `momentum` says how fast it forgets. PyTorch's default is 0.1, and Keras's is 0.99. Which of the two forgets faster? And what happens to a trained network if you copy the number from one framework to the other?
+The network contains 49 BatchNorm layers. In `eval()` they use what they *remember*, the mean and the variance that the inputs of each channel had in training. In `train()` they normalize with the current batch. They do not read the memory for this, but they update it. The memory is a moving average, and a number called `momentum` says how fast it forgets. PyTorch's default is 0.1, and Keras's is 0.99. Which of the two forgets faster? And what happens to a trained network if you copy the number from one framework to the other?
 
 To find out, you write the moving average and the BatchNorm layer, and put the layer into this network. This lesson is a side trip, because the Transformers of the main route contain no BatchNorm. Moving averages are everywhere, though: Adam keeps two of them for every weight.
 
@@ -17,7 +17,7 @@ r"""
 
 一个训练好的网络看了一张花的照片，说是雏菊。接着有人调用了一个方法：`train()`。权重一个也没有变，程序也没有报错，照片还是那一张，网络却改口猜“网球”，而且概率只有 0.2%。一共有 1000 个类别，这样的概率等于什么也没认出来。
 
-这个网络里有 49 个批量归一化（BatchNorm）层。在 `eval()` 下，它们用的是自己**记住**的东西，也就是训练时各通道输入的均值和方差；在 `train()` 下，它们用的是眼前的小批量，归一化时不看记忆，却会改写它。记忆的内容是一种移动平均，忘得多快，由一个叫 `momentum`（动量）的数决定。PyTorch 的默认值是 0.1，Keras 的是 0.99，哪一个忘得快？如果把一边的数照抄到另一边，训练好的网络会怎么样？
+这个网络里有 49 个批量归一化（BatchNorm）层。在 `eval()` 下，它们用的是自己**记住**的东西，也就是训练时各通道输入的均值和方差；在 `train()` 下，它们用的是眼前的小批量，归一化时不看记忆，却会更新它。记忆的内容是一种移动平均，忘得多快，由一个叫 `momentum`（动量）的数决定。PyTorch 的默认值是 0.1，Keras 的是 0.99，哪一个忘得快？如果把一边的数照抄到另一边，训练好的网络会怎么样？
 
 要弄清楚，你先写出移动平均，再写出批量归一化层，把它放进这个网络里看一看。主线里的 Transformer 没有批量归一化，所以这一课是支线。不过移动平均到处都用得上，比如 Adam 就给每个权重记着两个。
 
@@ -443,7 +443,7 @@ plug_in(batch_norm=MyBatchNorm)
 r"""
 With a correct layer both answers are a daisy, first with 21.0% and then with 14.6%. The first answer tests only the `eval()` branch. A layer that reads the momentum as Keras does passes it as well, because the network brought its buffers along, and in `eval()` a layer only reads them. The second answer tests the memory, because it depends on what your layer has written. If it is 21.0% again, nothing was written.
 
-Why does even a correct layer lose almost a third of its certainty? With α = 0.01, the buffers keep 0.99¹⁰ = 90% of what the network had learned about ImageNet. The other 10% come from two photos, so the network sees the flower with a memory that fits it less well. How much would be left with another momentum? First look at a single channel.
+Why does even a correct layer lose almost a third of its certainty? With α = 0.01, the buffers keep 0.99¹⁰ = 90% of what the network had learned about ImageNet. The other 10% come from two photos, so the network now works with a memory that is less accurate. How much would be left with another momentum? First look at a single channel.
 
 ## One number, two readings
 
@@ -456,7 +456,7 @@ In the panel, the values of a channel have mean 10 and standard deviation 2, and
 r"""
 写对了，两次看到的都是雏菊，概率先是 21.0%，后是 14.6%。第一次回答只检验 `eval()` 那一支。按 Keras 的约定读动量，这一关照样能过，因为缓冲区是网络自己带来的，在 `eval()` 下只读不写。第二次回答才检验记忆，因为它取决于你的层写进去了什么。如果还是 21.0%，就说明什么也没有写进去。
 
-既然写对了，概率为什么也会少掉将近三分之一？取 α = 0.01，网络在 ImageNet 上积累的记忆，缓冲区里还剩 0.99¹⁰ = 90%，另外 10% 来自这两张照片，所以再看那朵花时，记忆就不那么合适了。要是动量换成别的数，又会剩下多少？先只看一个通道。
+既然写对了，概率为什么也会少掉将近三分之一？取 α = 0.01，网络在 ImageNet 上积累的记忆，缓冲区里还剩 0.99¹⁰ = 90%，另外 10% 来自这两张照片，所以这时用的记忆已经不那么准了。要是动量换成别的数，又会剩下多少？先只看一个通道。
 
 ## 一个数，两种读法
 
@@ -489,7 +489,7 @@ In the upper row α is 0.99, so the running mean is practically the mean of the 
 
 ## What if you copy the number?
 
-Back to the flower. The network's momentum was 0.99 in TensorFlow and has to be 0.01 in PyTorch. Two mistakes are easy to make: you forget to set it, and PyTorch's default of 0.1 remains, or you copy the 0.99. Each of the next two functions makes one of them. It receives the 0.01 and ignores it.
+Back to the flower. The network's momentum was 0.99 in TensorFlow and has to be 0.01 in PyTorch. Two mistakes are easy to make: you forget to set it, and PyTorch's default of 0.1 remains, or you copy the 0.99. Each of the next two functions makes one of them: it receives the correct 0.01 and ignores it.
 
 **Predict first.** After the ten batches, with which of the two numbers does the network still see a daisy?
 """
@@ -594,7 +594,7 @@ No, the start values still count. The running mean is $10 \times (1 - 0.9^{10}) 
 
 </details>
 
-The next cell computes the half-lives, the steps after which the data have 99% of the weight, and the numbers of the second answer.
+The next cell computes the half-lives, the number of steps `t(99%)` after which the data have 99% of the weight, and the numbers of the second answer.
 """
 
 # %% [markdown] lang="zh"
@@ -655,12 +655,12 @@ r"""
 
 </details>
 
-下一个单元格计算各个半衰期、数据的权重达到 99% 所需的步数，还有第二题的几个数。
+下一个单元格计算各个半衰期、数据的权重达到 99% 所需的步数 `t(99%)`，还有第二题的几个数。
 """
 
 # %% tags=["answer"]
 for alpha in (0.1, 0.01, 0.99):
-    print(f"α = {alpha:4}   half-life {half_life(alpha):5.2f}   99% after {math.log(0.01, 1 - alpha):5.1f}")
+    print(f"α = {alpha:4}   half_life = {half_life(alpha):5.2f}   t(99%) = {math.log(0.01, 1 - alpha):5.1f}")
 mean, variance = 10 * (1 - 0.9**10), 0.9**10 * 1 + (1 - 0.9**10) * 4
 print(f"{mean:.2f}   {variance:.2f}   {(10 - mean) / variance**0.5:.2f}")
 
