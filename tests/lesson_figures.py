@@ -11,7 +11,6 @@ from blocklab_course import lessons
 from blocklab_course.benchmarking.measured_bytes import from_recording, shipped_recording
 from blocklab_course.lessons.catalog import LESSONS
 from blocklab_course.panel import Panel
-from blocklab_course.pretrained.digits import load_digits
 from blocklab_course.pretrained.trace import stored_trace
 from lesson_functions import function_of
 
@@ -23,7 +22,6 @@ WITHOUT_PANEL = {
 SCORES = {("BatchNorm", 2): [60.0, 70.0], ("LayerNorm", 2): [90.0, 95.0]}
 ARGUMENTS = {  # of figures that get their data from the lesson's notebook
     "why_normalize.signals_through_layers": lambda: [function_of("01_why_normalize", "network")],
-    "norm_axes.dimmed_digit": lambda: [load_digits()[0][:8].unsqueeze(1) / 16],
     "small_batches.accuracy_by_batch": lambda: [{"mlp": SCORES}],
     "layer_norm.trained_scales": lambda: [[torch.linspace(0.2, 1.8, 8), torch.linspace(0.5, 1.5, 8)]],
     "positional_encoding.learned_positions": lambda: [torch.eye(160, 32) + 0.5],

@@ -2,81 +2,65 @@
 r"""
 # 02 Which numbers share one mean?
 
-Add 10 to a single number of a tensor, send the tensor through a normalization layer, and look at what comes out. Some layers change a handful of outputs, others half of them, and one changes an image that nobody has touched. So one such poke tells which numbers a layer mixes, whatever its name says, and exposes wrong axes, too.
+Take a batch of two images and add 10 to a single number of the first one. Then send both images through a normalization layer. How many outputs change? With some layers it is only a handful. With one of them, the second image changes as well, although nobody has touched it.
 
-That works because BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. In training, and before a learned scale and shift, they differ in one thing only, **which numbers share one mean**. The 61 norms of lesson 00's chat model average over other axes than lesson 01's BatchNorm, and wrong axes raise no error. So first we learn to see them.
+In lesson 01 you subtracted a mean and divided by a standard deviation. BatchNorm, LayerNorm, InstanceNorm and GroupNorm all do this. In training, and apart from their learned parameters, they differ in one thing only: **which numbers share one mean**. A layer that averages over the wrong numbers raises no error, and its output has the right shape, so you need another way to see what it does. Poking one number is such a way.
 
-Afterwards you can say for any layer which numbers share a mean, write BatchNorm and LayerNorm in one line each, find a silent layout mistake, and see your LayerNorm at work in a trained network. It takes about 45 minutes, without *Going further*.
+First you poke five layers. Then you write BatchNorm and LayerNorm in one line each, and run MiniLM on your LayerNorm. MiniLM is a network that compares the meanings of sentences. Finally, you let the wrong numbers share a mean, and see whether MiniLM can still tell the sentences apart.
+
+Plan for about 40 minutes. *Going further* is extra.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 02 哪些数共用一个均值？
 
-取一个张量，只给其中一个数加上 10，再送进归一化层，看看输出。有的层只有零星几个输出改变，有的层改变一半，还有一种层，连没人碰过的图像也跟着变。像这样只改动一个数，我们叫作**推一下**。一个层把哪些数混在一起，不用看它叫什么，推一下就知道；要是沿错了轴，一推也会露馅。
+取一个小批量，里面有两幅图像。只给第一幅图像里的一个数加上 10，再把两幅一起送进归一化层，会有多少个输出跟着变？有的层只有零星几个。还有一种层，连第二幅图像也跟着变，而那幅图像谁也没有碰过。
 
-这是因为批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）用的是同一个公式。训练时，先不管后面的缩放和平移，区别就只在于**哪些数共用一个均值**。第 00 课的聊天模型里有 61 个归一化层，它们沿的轴与第 01 课的批量归一化不同；沿错了轴，程序也不报错。所以先要学会看轴。
+第 01 课先减均值，再除以标准差。批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）做的都是这件事。如果不算学出来的参数，它们在训练时只有一处不同：**哪些数共用一个均值**。要是让不该放在一起的数共用了均值，程序照样运行，输出的形状也对，谁也不会提醒你。所以得有个办法，看清一个层究竟对哪些数求均值。办法就是扰动其中一个数，看谁跟着变，下面就说“推一下”。
 
-学完这一课，不论哪种归一化层，你都能说出哪些数共用一个均值；批量归一化和层归一化，你各用一行就能写出来；你还会找到一种不报错的布局错误，并看着自己写的层归一化在训练好的网络里工作。大约需要 45 分钟，选读另计。
+你先用这个办法考察五种层，再自己写批量归一化和层归一化，各写一行。然后让 MiniLM 用上你写的层归一化，这个网络能比较两句话的意思。最后，我们故意让不该共用的数共用一个均值，看看它还分不分得清。
+
+整课大约需要 40 分钟，选读另计。
 """
 
 # %%
 import torch
 import torch.nn.functional as F
-from torch.testing import assert_close
 
 from blocklab import standardize
-from blocklab_course.pretrained.digits import load_digits
 from blocklab_course import check, plug_in
+from blocklab_course.lessons.norm_axes import (
+    axis_painter,
+    broadcasting,
+    dimmed_digit,
+    layout_trap,
+    poke_one_number,
+    questions,
+)
+from blocklab_course.pretrained import load_minilm, patch_functions, skip_if_missing
 from blocklab_course.workspace.solutions import load
-from blocklab_course.lessons.norm_axes import axis_painter, dimmed_digit, layout_trap, poke_one_number
-
-# %% [markdown] lang="en"
-r"""
-## Two questions first
-
-1. `x` has the shape `(2, 4)`. What are the shapes of `x.mean(0)` and `x.mean(-1)`?
-2. In lesson 00 the input grew a million times, and LayerNorm's output did not change. Why?
-
-<details><summary>Answers</summary>
-
-1. `(4,)` and `(2,)`. The axis that you name is the one that disappears.
-2. The standard deviation grows by the same factor, and the division cancels it.
-
-</details>
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 先想两个问题
-
-1. `x` 的形状是 `(2, 4)`，`x.mean(0)` 和 `x.mean(-1)` 的形状各是什么？
-2. 第 00 课里，输入放大到一百万倍，层归一化的输出却没有变。为什么？
-
-<details><summary>答案</summary>
-
-1. 分别是 `(4,)` 和 `(2,)`。写哪个轴，哪个轴就消失。
-2. 输入放大多少倍，标准差也放大多少倍，一除就抵消了。
-
-</details>
-"""
 
 # %% [markdown] lang="en"
 r"""
 ## Poke one number
 
-The layers of this lesson subtract a mean and divide by a standard deviation. But of which numbers? A batch of images has the shape `(N, C, H, W)`: N samples with C *channels* each (red, green and blue, or features that a layer has computed), and every channel is a plate of H rows and W columns. Here it is drawn as blocks, samples side by side. Click on *one* block and push it. Every block whose **output** changes turns orange and is raised. On the right stands every output before (○) and after (●).
+Images have more axes than the tables of lesson 01. A batch of images has the shape `(N, C, H, W)`: there are N samples, each has C *channels*, and each channel is a plate of numbers with H rows and W columns. The channels of a photo are red, green and blue. Inside a network they are features that a layer has computed.
 
-**Predict first.** The layer is BatchNorm, and one of the 2 × 4 × 3 × 3 = 72 numbers is pushed. How many outputs move? Choose, then drag *push*.
+The panel draws such a tensor. Each block is one number, the two samples are side by side, and the pin points at the number to which *push* is added. When the **output** of a block changes, the block turns orange and rises.
+
+**Predict first.** The layer is BatchNorm, and you push one of the 2 × 4 × 3 × 3 = 72 numbers. How many outputs change? Choose an answer, then drag *push* to 10.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 推一推：只改一个数
 
-这一课的归一化层，都要减去均值，再除以标准差。可是，是哪些数的均值？一批图像的形状是 `(N, C, H, W)`：N 个样本，各有 C 个**通道**（channel，例如红、绿、蓝，或者某一层算出的特征），每个通道是 H 行 W 列的一片数。下面把它们画成方块，样本左右并排。点一下其中**一个**方块，选定要推的数，再推它一把。凡是**输出**变了的方块，都会变成橙色并升起来；右图画的是每个输出推之前（○）和推之后（●）的值。
+图像的轴比第 01 课的表格多。一批图像的形状是 `(N, C, H, W)`：N 个样本，每个样本有 C 个**通道**（channel），每个通道是一片 H 行 W 列的数。照片的通道是红、绿、蓝；在网络内部，通道就是某一层算出来的特征。
 
-**先猜一猜**：这一层是批量归一化，共有 2 × 4 × 3 × 3 = 72 个数，推动其中一个，会有多少个输出改变？先选，再拖动“推多少”。
+面板画的就是这样一个张量。每个方块代表一个数，两个样本左右并排，“推多少”会加到针所指的那个数上。哪个方块的**输出**变了，哪个方块就变成橙色，并且升起来。
+
+**先猜一猜**：这一层是批量归一化，共有 2 × 4 × 3 × 3 = 72 个数，你推其中一个，会有多少个输出改变？先选好答案，再把“推多少”拖到 10。
 """
 
 # %% tags=["panel", "guess"] base={"push": 10}
@@ -86,17 +70,19 @@ poke_one_number.panel()
 r"""
 <details><summary>Answer</summary>
 
-18 outputs change, the whole channel in *every* sample, the untouched one included.
+18 outputs change.
 
 </details>
 
-A mean changes as soon as one of its numbers does, and the standard deviation with it. So the raised blocks are those that share them with the pushed number. Tick *paint the groups by formula*: the numbers on the blocks come from the axes, the raising from the function, and they agree.
+They are the outputs of one whole channel: 3 × 3 in the first sample, and 3 × 3 in the second. BatchNorm computes one mean and one standard deviation for each channel, over all samples of the batch. Your push changed both, and every output of the channel is computed from them. So **the outputs that change belong to the numbers that share a mean with the one you pushed**. This lesson calls such numbers a *group*.
 
-The table below has two more layers. InstanceNorm comes from style transfer, where each picture's own contrast is to vanish; GroupNorm is for few large pictures at a time (lesson 04).
+Try other layers, and click on other blocks to push them. The plot on the right shows every output before (○) and after the push (●). If you tick *paint the groups by formula*, each block shows the number of its group as the definition of the layer gives it. All blocks that rise then show the same number.
 
-**Your turn, five numbers.** Let there be 3 samples, so 108 numbers. One is pushed, in five layers. How many outputs move? Multiply first, then ask the panel (*samples*).
+Two of the layers are new. InstanceNorm averages over a single plate. It was invented for style transfer, which has to remove the contrast of each picture. GroupNorm divides the channels into sets of neighbours, and it is used when only a few large pictures fit into a batch (lesson 04).
 
-| layer | one mean over | outputs that move |
+**Your turn, five numbers.** Take 3 samples instead of 2, so that there are 108 numbers, and push one of them. How many outputs change in each of the five layers below? Multiply first, then check your numbers in the panel, with *samples* at 3.
+
+| layer | one mean over | outputs that change |
 |---|---|---|
 | BatchNorm | `N, H, W` | ? |
 | LayerNorm over `(C, H, W)` | `C, H, W` | ? |
@@ -104,22 +90,24 @@ The table below has two more layers. InstanceNorm comes from style transfer, whe
 | GroupNorm, 2 groups | half of `C`, and `H, W` | ? |
 | LayerNorm per position, as in a Transformer | `C` | ? |
 
-Replace `None` by five numbers from top to bottom, in the form `(1, 2, 3, 4, 5)`.
+Replace `None` with five numbers from top to bottom, in the form `(1, 2, 3, 4, 5)`.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-改变的输出有 18 个，也就是**所有**样本的同一通道，没碰过的那个样本也在内。
+18 个输出会改变。
 
 </details>
 
-一组数里只要有一个变了，它们的均值就会变，标准差也跟着变，所以升起来的方块，就是与那个数共用均值和标准差的数。再打开“按公式给各组涂色”，方块上会出现组号，那是照轴推算的；方块升不升起，则看函数的实际输出。两者完全一致。
+它们正好是一整个通道的输出：第一个样本里有 3 × 3 个，第二个样本里也有 3 × 3 个。批量归一化让每个通道只有一个均值和一个标准差，小批量里所有的样本合在一起算。你一推，均值和标准差都变了，而这个通道的每个输出都要用到它们。所以，**输出跟着变的，就是与你推的那个数共用一个均值的数**。这一课把共用一个均值的数叫做一**组**。
 
-下表里还有两种层。实例归一化最早用于图像的风格迁移，要去掉每幅图自己的对比度；组归一化用于每次只有几幅大图的训练（第 04 课）。
+换几种层试试，也可以点别的方块，换一个数来推。右图画的是每个输出，○ 是推之前，● 是推之后。如果打开“按公式给各组涂色”，每个方块上会标出组号，那是照层的定义算出来的。这时你会看到，升起来的方块组号全都相同。
 
-**轮到你了**，写五个数。现在换成 3 个样本，共 108 个数，推动其中一个，分别经过五种层，各有多少个输出改变？先自己乘，再用面板核对（要先调“样本数 N”）。
+这里有两种新的层。实例归一化只在一片之内求均值，它是为图像的风格迁移设计的，那里要去掉每幅图自己的对比度。组归一化把相邻的通道编成组，用在一批只放得下几幅大图的时候（第 04 课）。
+
+**轮到你了**，写五个数。样本从 2 个换成 3 个，就有 108 个数。推其中一个，经过下表的五种层，各有多少个输出改变？先自己乘，再把面板的“样本数 N”调到 3，核对一下。
 
 | 层 | 沿哪些轴求一个均值 | 改变的输出 |
 |---|---|---|
@@ -139,22 +127,22 @@ check("outputs_that_move", my_counts)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? In the panel above choose the layer, set *push* to 10 and see which axes the raised blocks fill.
+Stuck? Choose the layer in the panel, set *push* to 10, and see which axes the raised blocks fill.
 
 <details><summary>The idea</summary>
 
-An output depends on the mean and the standard deviation of its group. So count the numbers in the group, which means: multiply the sizes of the axes in the middle column.
+The outputs that change are one group. So count the numbers of a group: multiply the sizes of the axes in the middle column.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？在上面的面板里选好层，把“推多少”调到 10，看看升起的方块占满了哪些轴。
+卡住了？在面板里选好层，把“推多少”调到 10，看看升起来的方块占满了哪些轴。
 
 <details><summary>思路</summary>
 
-输出由它那一组的均值和标准差算出。所以要数的是，这一组有多少个数，也就是把中间一列各个轴的大小乘起来。
+跟着变的输出正好是一组，所以只要数一数一组有多少个数：把中间一列各个轴的大小乘起来。
 
 </details>
 """
@@ -166,281 +154,85 @@ check("outputs_that_move", solved_counts, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## Two rows by hand
+## By hand: which axis disappears?
 
-Once the groups are known, all these layers do the same:
-
-$$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
-
-You wrote this in lesson 01. Only μ and σ² are new: the mean and the variance of a *group*, whichever numbers belong to it. (A real layer then multiplies by a learned scale γ and adds a learned shift β, which change no group.) Your `standardize` of lesson 01, or the package's if you kept none, is this formula with any axes. −1 makes it LayerNorm, 0 BatchNorm, height and width InstanceNorm.
-
-Two samples with four features each come first by hand. Then `assert_close` compares layers, and is silent when both agree. (Each `None` stands for a remembered statistic, lesson 03.)
+In code, you choose the groups by naming the axes along which to average. The tensor below holds two samples with four features each, so its shape `(N, d)` is `(2, 4)`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 动手算两行
+## 动手算：哪个轴会消失？
 
-分好组以后，这几种层做的事完全一样：
-
-$$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
-
-这个式子你在第 01 课写过（有的教材把 normalization 译作“规范化”），新的只是 μ 和 σ²：它们是一**组**数的均值和方差，哪些数算一组，各层不同。真正的层最后还要乘以缩放参数 γ、加上平移参数 β，两者都由训练得到，与怎样分组无关。你在第 01 课写的 `standardize`（没有保存就用课程自带的）正是这个公式，轴可以任意选：选 −1 就是层归一化，选 0 就是批量归一化，选高和宽就是实例归一化。
-
-先取两个样本，每个四个特征，动手算一遍；再用 `assert_close` 两两比较，没有输出，就说明两者一致。（`None` 的位置留给记住的统计量，见第 03 课。）
+写代码时，要指定哪些数算一组，就写明沿哪些轴求均值。先看一个小张量：两个样本，每个样本四个特征，形状 `(N, d)` 是 `(2, 4)`。
 """
 
 # %%
-x = torch.tensor([[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]])  # (N, C)
-mean = x.mean(-1, keepdim=True)  # (N, 1)
-variance = (x - mean).square().mean(-1, keepdim=True)  # (N, 1)
-print((x - mean) / (variance + 1e-5).sqrt())  # (N, C)
-
-mine = load("standardize") or standardize
-assert_close(mine(x, -1), F.layer_norm(x, (4,)))
-assert_close(mine(x, 0), F.batch_norm(x, None, None, training=True))
-images = torch.randn(2, 4, 3, 3)  # (N, C, H, W)
-assert_close(mine(images, (2, 3)), F.instance_norm(images))
-assert_close(F.group_norm(images, 4), F.instance_norm(images))
-assert_close(F.group_norm(images, 1), F.layer_norm(images, (4, 3, 3)))
-assert_close(F.batch_norm(images[:1], None, None, training=True), F.instance_norm(images[:1]))
+x = torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]])  # (N, d)
+for axes in (0, 1, (0, 1)):
+    mean, kept = x.mean(axes), x.mean(axes, keepdim=True)
+    print(f"{axes!s:6}   {tuple(mean.shape)!s:4}   keepdim {tuple(kept.shape)}   {mean.tolist()}")
 
 # %% [markdown] lang="en"
 r"""
-The second row is ten times the first, and yet the results agree to the four digits printed. (After these, ε makes them differ.) The last three lines say that some layers *are* others. GroupNorm with a group per channel is InstanceNorm. With one group it is LayerNorm over `(C, H, W)`, not the Transformer's (before γ and β, whose shapes differ). And BatchNorm of a single sample is InstanceNorm.
+The axis that you name disappears from the shape, because the numbers along it are averaged. Axis 0 runs over the samples, so `x.mean(0)` leaves one mean for each of the four features, which is what BatchNorm needs. `x.mean(1)` leaves one mean for each sample, as in LayerNorm. If you name both axes, all eight numbers form one group.
 
-**Your turn, one line.** Which axes of `x`, the two rows, make all eight numbers share *one* mean? Replace `None`, for instance by `(0,)`.
+With `keepdim=True` the averaged axis stays in the shape, with size 1. Then each mean can be subtracted from its own row or column. *The missing axis* below shows what happens without it.
+
+## The formula
+
+Now every number x can be standardized within its group:
+
+$$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
+
+* μ and σ² are the mean and the variance of the group that x belongs to.
+* ε is the small constant of lesson 01.
+
+BatchNorm, LayerNorm, InstanceNorm and GroupNorm all use this formula. Afterwards a layer usually multiplies by a learned scale γ and adds a learned shift β, which does not change the groups. Here it is for LayerNorm's groups, the two rows of `x`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-第二行是第一行的十倍，结果在四位小数内却完全相同（再往后，ε 才让它们不同）。最后三行说明，有些层其实就是另一种层。组归一化让每个通道自成一组，就是实例归一化；只分一组，就是沿 `(C, H, W)` 的层归一化（先不管 γ 和 β，它们的形状不同），而不是 Transformer 的那种。只有一个样本时，批量归一化就是实例归一化。
+写了哪个轴，哪个轴就从形状里消失，因为这个轴上的数已经平均掉了。轴 0 上排的是样本，所以 `x.mean(0)` 剩下四个均值，每个特征一个，批量归一化要的就是它们。`x.mean(1)` 给每个样本留下一个均值，这是层归一化的做法。两个轴都写上，八个数就成了一组。
 
-**轮到你了**，只写一行。对上面那两行数 `x`，沿哪些轴求均值，才能让八个数共用**一个**均值？请把 `None` 换成你的答案，例如 `(0,)`。
+写上 `keepdim=True`，求过均值的轴会留在形状里，大小是 1。这样相减时，每个均值才对得上自己那一行或者那一列。不写会怎样，后面“少了一个轴”那一节再看。
+
+## 公式
+
+现在，每个数 x 都可以在自己那一组里标准化：
+
+$$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
+
+* μ 和 σ² 是 x 所在那一组的均值和方差。
+* ε 是第 01 课的小常数。
+
+批量归一化、层归一化、实例归一化、组归一化用的都是这个公式。算完之后，通常还要乘以缩放参数 γ，加上平移参数 β，两者都由训练得到，与怎样分组无关。下面按层归一化的分法来算，`x` 的两行就是两组。
 """
 
-# %% tags=["exercise"]
-my_axes = None
-
-check("one_mean_axes", my_axes)
+# %%
+mean = x.mean(1, keepdim=True)  # (N, 1)
+variance = (x - mean).square().mean(1, keepdim=True)  # (N, 1)
+print((x - mean) / (variance + 1e-5).sqrt())  # (N, d)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? The axis that you name disappears.
+The second row is ten times the first, and yet the results agree to four decimals.
 
-<details><summary>The idea</summary>
+In lesson 01 you wrote this formula as a function, `standardize(x, axes)`. All that distinguishes the layers is now in `axes`: −1 gives LayerNorm, and 0 gives BatchNorm for a table.
 
-One mean is left when no axis is left, so both axes must be named.
+## Exercise: BatchNorm
 
-</details>
+Now write BatchNorm for images of the shape `(N, C, H, W)`, as it works in training, without γ and β. Use `standardize`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？写哪个轴，哪个轴就消失。
+第二行是第一行的十倍，结果的前四位小数却完全相同。
 
-<details><summary>思路</summary>
+第 01 课里，你已经把这个公式写成了函数 `standardize(x, axes)`。各种层的区别，现在全在 `axes` 里：写 −1 就是层归一化；对一张表写 0，就是批量归一化。
 
-只剩一个均值，就是一个轴也不剩，所以两个轴都要写上。
+## 练习：批量归一化
 
-</details>
-"""
-
-# %% tags=["solution"]
-solved_axes = (0, 1)
-
-check("one_mean_axes", solved_axes, keep=False)
-
-# %% [markdown] lang="en"
-r"""
-## The last axes
-
-Text has the shape `(N, L, C)`: N sentences of L *tokens* (a token is a word or a part of one), each token a list of C numbers, its features. BatchNorm calls them channels, many papers write d.
-
-torch's LayerNorm is not told *which* axes to average over, but how large the last ones are, by `normalized_shape`. With L = 5 and C = 4:
-
-```python
-F.layer_norm(x, (4,))    # N * L means
-F.layer_norm(x, (5, 4))  # N means
-```
-
-So which axes are meant depends only on the number of entries; the sizes must fit. γ and β have this shape, too.
-
-A Transformer takes the last axis alone, so every token is standardized by itself, and no other token or sentence has a say in it. So, unlike BatchNorm (lesson 03), it does the same in use as in training.
-
-## Any layout, any axes
-
-Choose a layout and click the names of axes. Blocks with the same number share a mean, and where torch has a layer for your choice, it is written above.
-
-**Predict first.** The layout is `(N, L, C)`, text with C features. Which axes do you tick for BatchNorm, and which for the LayerNorm of a Transformer?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 最后几个轴
-
-文本的形状是 `(N, L, C)`，即 N 个句子，每句 L 个**词元**（token，一个词或词的一部分），每个词元是一串数，共 C 个，就是它的特征。在批量归一化里，特征叫作通道；许多论文把 C 写作 d。
-
-torch 的层归一化，参数里写的不是沿**哪些**轴求均值，而是最后几个轴有多大，这就是 `normalized_shape`。取 L = 5，C = 4：
-
-```python
-F.layer_norm(x, (4,))    # N * L means
-F.layer_norm(x, (5, 4))  # N means
-```
-
-写一个数，就是沿最后一个轴；写两个，就是沿最后两个轴。所以沿哪些轴，只看它有几个数，而这些数必须与轴的大小相符。γ 和 β 也是这个形状。
-
-Transformer 的层归一化只沿最后一个轴，每个词元单独标准化，不受别的词元和别的句子影响。所以它与批量归一化（第 03 课）不同，训练时和使用时，做的是同一件事。
-
-## 任意布局，任意几个轴
-
-现在任选一种布局，再点轴的名字。数字相同的方块共用一个均值；你选的如果在 torch 里有对应的层，写法会显示在图的上方。
-
-**先猜一猜**：布局是 `(N, L, C)`，即每个词元有 C 个特征的文本。批量归一化该选哪些轴？Transformer 的层归一化呢？
-"""
-
-# %% tags=["panel"]
-axis_painter.panel()
-
-# %% tags=["answer"]
-axis_painter.panel().still(layout="N L C", axis_0=False, axis_1=False, axis_2=True)
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-BatchNorm takes axes 0 and 1, N and L, and keeps C means. The LayerNorm of a Transformer takes axis 2 alone, as drawn, and keeps N · L.
-
-</details>
-
-## The layout trap
-
-torch's `BatchNorm1d` wants `(N, C, L)`, but Transformers keep `(N, L, C)`. Whoever forgets to transpose mostly gets an error, as in the picture, because torch compares the size of axis 1 with C. Where L = C, it cannot notice.
-
-**Predict first.** The red number, feature 1 of token 1, is pushed by 10. Which blocks rise with it when L and C are both 4? Choose, then drag.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-批量归一化选轴 0 和轴 1，即 N 和 L，剩下 C 个均值。Transformer 的层归一化只选轴 2，如图，剩下 N · L 个均值。
-
-</details>
-
-## 布局陷阱
-
-torch 的 `BatchNorm1d` 要的是 `(N, C, L)`，而 Transformer 里通常是 `(N, L, C)`。忘了转置，多数时候会像图中那样报错，因为 torch 会检查轴 1 的大小是不是 C；要是 L = C，就检查不出来了。
-
-**先猜一猜**：图中红色的数，即词元 1 的特征 1，推了 10。L 和 C 都是 4 时，哪些方块会跟着它升起来？先选，再拖动。
-"""
-
-# %% tags=["panel", "guess"]
-layout_trap.panel()
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-The whole row of token 1 rises, in both sentences. The layer takes the positions for channels: one mean per position, over batch and features. No error, and the result is wrong.
-
-</details>
-
-Now switch on *transpose first*, and the raised blocks all carry a 1: feature 1 of every token.
-
-A test with equal sizes that looks at shapes and errors only never notices; poke a number or compare values. A test with different sizes misses another mistake: code that finds its axis by size, as `x.shape.index(C)` does, works until two sizes are equal. So test with both.
-
-## Real digits
-
-Eight handwritten digits go through both layers as one batch. You dim one.
-
-**Predict first.** Which layer gives the digit its brightness back, and which one changes the *other* seven?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-升起来的是词元 1 的整整一行，两个句子里都是。这一层把位置当成了通道，沿批量轴和特征轴求均值，每个位置一个。没有报错，结果却错了。
-
-</details>
-
-再打开“先转置”，升起的方块上就都是 1 了，也就是所有词元的特征 1，这才对。
-
-轴的大小相同时，如果只看报不报错、形状对不对，就发现不了这个错误；推一下，或者比一比数值，才看得出来。只用大小不同的，又会放过 `x.shape.index(C)` 这种按大小去找轴的写法，两个轴一样大时，它就会找错。所以两种都要测。
-
-## 真实的手写数字
-
-八个手写数字组成一个小批量，分别经过两种层，你来把其中一个调暗。
-
-**先猜一猜**：经过哪种层，它会重新亮起来？又是哪种层，会让**另外**七个跟着变？
-"""
-
-# %% tags=["panel"]
-digits = load_digits()[0][:8].unsqueeze(1) / 16  # (N, 1, H, W)
-dimmed_digit.panel(digits)
-
-# %% tags=["answer"]
-dimmed_digit.panel(digits).still(brightness=0.3)
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-LayerNorm gives the brightness back, because each image has its own mean and standard deviation. BatchNorm changes the other seven, because there is one channel and all eight share one mean, and the dim digit stays dim.
-
-</details>
-
-Which is better depends on whether brightness means something, for LayerNorm has thrown it away.
-
-## What you will meet elsewhere
-
-**Keras names an axis**, and the same one means opposite things, for `BatchNormalization(axis=-1)` *keeps* the last axis, the channels, and `LayerNormalization(axis=-1)` averages over it.
-
-**LayerNorm of images** is over `(C, H, W)` in the GroupNorm paper's picture. ConvNeXt, like a Transformer, takes `C` alone, so torchvision moves the channels to the end and back:
-
-```python
-x = x.permute(0, 2, 3, 1)
-x = F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
-x = x.permute(0, 3, 1, 2)
-```
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-让它重新亮起来的是层归一化，因为每幅图都用自己的均值和标准差。让另外七个跟着变的是批量归一化，因为这里只有一个通道，八幅图共用一个均值，暗的也就仍然暗。
-
-</details>
-
-哪种更好，要看亮度本身有没有意义，因为层归一化把它丢掉了。
-
-## 在别处会遇到什么
-
-**Keras 写的是轴**，可是同一个轴，意思正好相反：`BatchNormalization(axis=-1)` **保留**最后一个轴，即通道轴；`LayerNormalization(axis=-1)` 却沿这个轴求均值。
-
-**图像的层归一化**，在组归一化论文的图里是沿 `(C, H, W)` 的。ConvNeXt 却和 Transformer 一样，只沿 `C`，所以 torchvision 先把通道移到最后，算完再移回来：
-
-```python
-x = x.permute(0, 2, 3, 1)
-x = F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
-x = x.permute(0, 3, 1, 2)
-```
-"""
-
-# %% [markdown] lang="en"
-r"""
-## Exercise: two layers, one line each
-
-Write both with `standardize`, without γ and β. First BatchNorm, as in training:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 练习：两种层，各写一行
-
-请用 `standardize` 写出这两种层，不带 γ 和 β。先写批量归一化，照训练时的做法：
+请用 `standardize` 写出图像的批量归一化，输入的形状是 `(N, C, H, W)`，照训练时的做法，不带 γ 和 β。
 """
 
 
@@ -453,22 +245,22 @@ check("batch_norm_by_axes", my_batch_norm_by_axes)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Push one number in the first panel and see which axes the raised blocks fill.
+Stuck? Push one number in the first panel, and see along which axes the raised blocks lie.
 
 <details><summary>The idea</summary>
 
-One mean per channel is to be left, so every axis but the channels must be named.
+One mean is left for each channel. So the channel axis must stay, and you name all the others.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？在第一个面板里推一个数，看看升起的方块沿哪些轴排列。
+卡住了？在第一个面板里推一个数，看看升起来的方块沿哪些轴排列。
 
 <details><summary>思路</summary>
 
-最后每个通道剩下一个均值，所以除了通道轴，其他轴都要写上。
+每个通道要剩下一个均值，所以通道轴必须留下，其余的轴都要写上。
 
 </details>
 """
@@ -483,12 +275,55 @@ check("batch_norm_by_axes", solved_batch_norm_by_axes, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-Now LayerNorm, which gets the *sizes* of the last axes, as in torch.
+## The last axes
+
+LayerNorm is used for text above all. A text is cut into *tokens*, each of which is a word or part of a word, and a model represents a token by d features. N sentences of L tokens are therefore a tensor of the shape `(N, L, d)`. In a Transformer, LayerNorm averages over the features of one token. Here are the groups of 2 sentences with 3 tokens and 4 features each.
 """
 
 # %% [markdown] lang="zh"
 r"""
-再写层归一化。和 torch 一样，它收到的是最后几个轴的**大小**。
+## 最后几个轴
+
+层归一化主要用于文本。文本先切成**词元**（token），一个词元是一个词，或者词的一部分；模型用 d 个特征表示一个词元。所以 N 个句子，每句 L 个词元，就是一个形状为 `(N, L, d)` 的张量。在 Transformer 里，层归一化只对一个词元自己的特征求均值。下图有 2 个句子，每句 3 个词元，每个词元 4 个特征，方块上标的是组号。
+"""
+
+# %%
+axis_painter.panel().still(layout="N L d", axis_0=False, axis_1=False, axis_2=True)
+
+# %% [markdown] lang="en"
+r"""
+Each token is a group of its own, so no other token and no other sentence plays a part. LayerNorm therefore works in inference exactly as in training. BatchNorm cannot do that, as lesson 03 shows.
+
+PyTorch's `F.layer_norm` is not told *which* axes to average over. It is told how *large* the last ones are, by an argument called `normalized_shape`. For the tensor in the picture there are two useful choices:
+
+| `normalized_shape` | axes | means | numbers in each |
+|---|---|---|---|
+| `(4,)` | −1 | 6 | 4 |
+| `(3, 4)` | −2 and −1 | 2 | 12 |
+
+With one entry you get the last axis, and with two entries the last two. The entries must agree with the sizes of these axes, but what selects the axes is only how many entries there are.
+
+## Exercise: LayerNorm
+
+Write LayerNorm with the argument `normalized_shape`, again without γ and β.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+每个词元自成一组，别的词元、别的句子都不参与。所以层归一化在推理时和训练时做的是同一件事。批量归一化做不到这一点，第 03 课会讲为什么。
+
+使用 PyTorch 的 `F.layer_norm` 时，要写的不是沿**哪些**轴求均值，而是最后几个轴有**多大**，这个参数叫 `normalized_shape`。对图中的张量，有两种写法：
+
+| `normalized_shape` | 轴 | 均值个数 | 每个均值由多少个数得到 |
+|---|---|---|---|
+| `(4,)` | −1 | 6 | 4 |
+| `(3, 4)` | −2 和 −1 | 2 | 12 |
+
+里面写一个数，就是最后一个轴；写两个数，就是最后两个轴。这些数必须和轴的大小相符，但选中哪些轴，只看里面有几个数。
+
+## 练习：层归一化
+
+请写出层归一化，参数是 `normalized_shape`，同样不带 γ 和 β。
 """
 
 
@@ -501,22 +336,22 @@ check("layer_norm_by_axes", my_layer_norm_by_axes)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Read *The last axes* again: which axes does `(5, 4)` stand for?
+Stuck? Look at the table again: which axes does `(3, 4)` mean?
 
 <details><summary>The idea</summary>
 
-Only `len(normalized_shape)` counts. With two entries the axes are −2 and −1, with n entries they run from −n up to −1.
+Only `len(normalized_shape)` matters. With two entries the axes are −2 and −1. With n entries they run from −n to −1.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？再读一遍“最后几个轴”：`(5, 4)` 指的是哪些轴？
+卡住了？再看一遍上面的表：`(3, 4)` 指的是哪些轴？
 
 <details><summary>思路</summary>
 
-要看的只是 `len(normalized_shape)`。有两个数，轴就是 −2 和 −1；有 n 个数，轴就从 −n 到 −1。
+要看的只是 `len(normalized_shape)`。里面有两个数，轴就是 −2 和 −1；有 n 个数，轴就从 −n 到 −1。
 
 </details>
 """
@@ -531,16 +366,44 @@ check("layer_norm_by_axes", solved_layer_norm_by_axes, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## Your LayerNorm in a trained network
-
-MiniLM turns a sentence into a vector, and similar meanings into similar directions. It has 13 LayerNorms. Yours takes the place of each, followed by the γ and β that were learned there. Then the network must say which of four sentences is nearest in meaning to "He is playing the guitar."
+Does one function really cover all these layers? Compare it with PyTorch's. `mine` is your `standardize` from lesson 01, or the package's if you have not saved one. The two `None` in BatchNorm's call leave room for a running mean and a running variance, which lesson 03 explains.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 你的层归一化，放进训练好的网络
+一个函数真的能代替这么多层吗？和 PyTorch 的比一比就知道。`mine` 是你在第 01 课写的 `standardize`，没有保存就用课程自带的。批量归一化的两个 `None`，是留给运行均值和运行方差的位置，第 03 课再讲。
+"""
 
-MiniLM 把句子变成向量，意思相近，方向也相近。它有 13 个层归一化，现在都换成你写的，后面照旧乘以训练得到的 γ、加上 β，再让它回答：四个句子里，哪一句与“He is playing the guitar.”（他在弹吉他。）意思最近？
+# %%
+mine = load("standardize") or standardize
+images, texts = torch.randn(2, 4, 3, 3), torch.randn(2, 3, 4)  # (N, C, H, W), (N, L, d)
+
+
+def compare(name, ours, theirs):
+    print("✓" if torch.allclose(ours, theirs, atol=1e-5) else "✗", name)
+
+
+compare("(0, 2, 3)   batch_norm", mine(images, (0, 2, 3)), F.batch_norm(images, None, None, training=True))
+compare("(2, 3)      instance_norm", mine(images, (2, 3)), F.instance_norm(images))
+compare("(1, 2, 3)   layer_norm, (4, 3, 3)", mine(images, (1, 2, 3)), F.layer_norm(images, (4, 3, 3)))
+compare("-1          layer_norm, (4,)", mine(texts, -1), F.layer_norm(texts, (4,)))
+
+# %% [markdown] lang="en"
+r"""
+They agree. GroupNorm is not in the table, because half of the channels are not a whole axis. *Going further* cuts the axis in two and adds it.
+
+## Your LayerNorm in a trained network
+
+MiniLM turns each sentence into a vector, so that sentences with similar meanings have vectors with similar directions. It contains 13 LayerNorms. `plug_in` replaces all of them with your function, and multiplies by the γ and adds the β that MiniLM has learned at each place. Then it asks which of four sentences is nearest in meaning to "He is playing the guitar." The nearest one has the largest cosine, which is 1 for two equal directions and about 0 for unrelated ones.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+全都一致。表里没有组归一化，因为通道的一半不是一个完整的轴。选读里会把这个轴拆成两个，再补上它。
+
+## 把你的层归一化放进训练好的网络
+
+MiniLM 把每句话变成一个向量，意思相近的话，向量的方向也相近。它里面有 13 个层归一化。`plug_in` 会把它们全都换成你的函数，再乘上 MiniLM 在各处学到的 γ，加上学到的 β。然后它要回答：四句话里，哪一句与“He is playing the guitar.”（他在弹吉他。）意思最近？看的是余弦，余弦最大的就是最近的。方向相同时，余弦是 1；意思毫不相干，余弦在 0 左右。
 """
 
 # %% tags=["slow"]
@@ -548,21 +411,28 @@ plug_in(layer_norm_by_axes=my_layer_norm_by_axes)
 
 # %% [markdown] lang="en"
 r"""
-Now a mistake on purpose, one mean for a whole sentence instead of one for every token, `LayerNorm([L, C])`. It raises no error.
+With a correct function, the sentence about music is the nearest. Its cosine is 0.60, and the weather is far away at 0.02.
 
-**Predict first.** Will the nearest sentence still be right, only with another cosine, or will it be another one?
+Now make the mistake that this lesson is about. `over_the_sentence` gives a whole sentence one mean, and no longer each token one of its own. The shape of the output is the same.
+
+**Predict first.** What will MiniLM say with this function?
 """
 
 # %% [markdown] lang="zh"
 r"""
-写错了会怎样？我们故意错一次，不让每个词元各有一个均值，而让整句话共用一个，也就是 `LayerNorm([L, C])`。程序照样不报错。
+函数写对了，最近的就是讲音乐的那一句，余弦是 0.60；讲天气的那一句离得很远，余弦只有 0.02。
 
-**先猜一猜**：它仍会选中原来那一句，只是余弦变了，还是会换成另一句？
+现在故意犯这一课要防的错。`over_the_sentence` 让整句话共用一个均值，不再是每个词元各有一个。输出的形状还和原来一样。
+
+**先猜一猜**：换上这个函数，MiniLM 会怎样回答？
 """
+
+# %% tags=["guess"]
+questions.one_mean_for_a_sentence()
 
 
 # %% tags=["slow", "answer"]
-def over_the_sentence(x, normalized_shape):  # (N, L, C)
+def over_the_sentence(x, normalized_shape):  # (N, L, d)
     return standardize(x, (-2, -1))
 
 
@@ -572,37 +442,126 @@ plug_in(layer_norm_by_axes=over_the_sentence)
 r"""
 <details><summary>Answer</summary>
 
-Another sentence is nearest. All four now point nearly where the guitar does, with cosines of 0.99 and more, and the one about music is the last of them. No error was raised.
-
-Why? MiniLM puts the same marker, `[CLS]`, in front of every sentence. A norm per token keeps all tokens about equally long. With one deviation for the whole sentence nothing holds the marker back: after the first layer its vector is more than ten times as long as the median token's, so the deviation is mostly the marker's. Divided by it, the words leave each of the first three layers at less than a tenth of the size that a norm per token gives them. Then β is added, the same vector for every word, and it is longer than they are. So after three layers all words of a sentence point the same way. (Standardize the marker by itself, and the cosines spread again, from 0.91 down to 0.07.)
-
-Padding counts, too. The five sentences go in as one batch, each filled up to the longest, and the mean runs over the filling. Therefore the sentence about music has the cosine 0.991 here, and alone 0.979. With a norm per token it has the same one both times.
+It names a different sentence.
 
 </details>
+
+The news is now the nearest sentence, and the one about music is last. All four cosines are 0.99 or more, so MiniLM has nearly lost the ability to tell meanings apart. There was no error, and no weight has changed.
+
+Why is the damage so large? MiniLM puts the same marker, `[CLS]`, in front of every sentence. A mean and a standard deviation per token keep all tokens about equally long. With one standard deviation for the whole sentence, nothing holds `[CLS]` back: its large numbers determine the divisor, and the words become too small to matter. *Going further* measures this.
+
+So it matters a great deal which numbers share a mean. The next two sections show how easily you can get the wrong ones without noticing.
+
+## The missing axis
+
+What does `keepdim` protect you from? Before PyTorch subtracts, it lines the two shapes up at their *last* axes. Where one of them has no axis, or an axis of size 1, its numbers are copied until the sizes agree. This is called **broadcasting**. In `x - x.mean(0)` the four means meet the four columns, so the result is right. But `x.mean(1)` has the shape `(2,)`, and here a size of 2 meets a size of 4. The shapes do not fit, and PyTorch raises an error.
+
+An error is the lucky case. In the panel, the table is square. Each of its rows holds one number three times, so every result should be 0 once the row means are subtracted. The pale numbers are the copies, and the orange results are wrong. Look at them first, then switch on `keepdim`.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+它选中了另一句。
+
+</details>
+
+现在最近的成了讲新闻的那一句，讲音乐的反而排在最后。四个余弦都在 0.99 以上，可见 MiniLM 几乎分不出意思了。而这一切没有任何报错，权重也一个都没有改。
+
+后果为什么这么严重？MiniLM 在每句话前面都加上同一个标记 `[CLS]`。每个词元各用自己的均值和标准差，所有词元的向量就差不多长。要是整句话共用一个标准差，`[CLS]` 就没人压得住了：除数由它的大数决定，别的词元一除，都小得不起作用。选读里会量一量。
+
+所以，哪些数共用一个均值，关系很大。可是让不该共用的数共用了均值，有时自己一点也察觉不到，下面两节就是例子。
+
+## 少了一个轴
+
+`keepdim` 防的是什么？相减之前，PyTorch 从**最后**一个轴起，把两个形状对齐。哪一边缺一个轴，或者某个轴的大小是 1，就把那边的数复制几份，直到两边一样大。这叫做**广播**（broadcasting）。算 `x - x.mean(0)`，四个均值正好对上四列，没有问题。可是 `x.mean(1)` 的形状是 `(2,)`，2 对 4，对不上，PyTorch 就会报错。
+
+报错还算运气好。下面的面板里是一张方表，每一行都是同一个数写三遍，所以减去各行的均值，结果应该全是 0。浅色的数是复制出来的，橙色的结果是错的。看清楚以后，再打开 `keepdim`。
+"""
+
+# %% tags=["panel"]
+broadcasting.panel()
+
+# %% [markdown] lang="en"
+r"""
+Without `keepdim` the three row means are laid along the columns, and 6 of 9 results are wrong. There is no error, because 3 meets 3. With `keepdim=True` the means have the shape `(3, 1)`, which is a column, and each mean meets its own row. So if you take a mean in order to subtract it, keep its axis.
+
+## The layout trap
+
+For text, PyTorch's `BatchNorm1d` expects the features in axis 1, as with images, so the shape must be `(N, d, L)`. Its documentation calls them channels and writes `(N, C, L)`. Transformers, however, keep their tensors as `(N, L, d)`. If you forget to transpose, you usually get an error, because axis 1 does not have the size that the layer was created for. When L and d happen to be equal, PyTorch cannot notice.
+
+**Predict first.** The red number is feature 1 of token 1, and 10 is added to it. Which blocks rise with it when L and d are both 4? Choose an answer, then drag *length* to 4.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+不写 `keepdim`，三个行均值就横着排到了各列上，9 个结果里有 6 个是错的。3 对 3，大小正好相同，所以没有报错。写上 `keepdim=True`，均值的形状就是 `(3, 1)`，也就是一列，每个均值都对上自己那一行。所以凡是求了均值还要去减，就把轴保留下来。
+
+## 布局陷阱
+
+处理文本时，PyTorch 的 `BatchNorm1d` 和处理图像时一样，要求特征在轴 1，也就是形状要写成 `(N, d, L)`；它的文档把特征叫做通道，写的是 `(N, C, L)`。Transformer 里的张量却是 `(N, L, d)`。忘了转置，通常会报错，因为轴 1 的大小与创建这一层时给的不符。可是，如果 L 和 d 恰好相等，PyTorch 就看不出来了。
+
+**先猜一猜**：红色的方块是词元 1 的特征 1，给它加上 10。L 和 d 都是 4 时，哪些方块会跟着升起来？先选好答案，再把“长度 L”拖到 4。
+"""
+
+# %% tags=["panel", "guess"]
+layout_trap.panel()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+The whole row of token 1 rises, in both sentences.
+
+</details>
+
+The layer takes axis 1 for its features, but axis 1 holds the positions. So it computes one mean per position, over the batch and all features. Switch on *transpose first*: now every raised block carries a 1, which means feature 1 of every token, as it should be.
+
+Which test would have found this? If all sizes are equal, a test that looks only at errors and shapes will not. So use different sizes, and compare values. But different sizes alone are not enough either: code that looks for an axis by its size, such as `x.shape.index(d)`, is right until two sizes are equal. Test with both. And if you do not know what a layer does, poke one number.
+
+## What other code does differently
+
+**The same axis, opposite meanings.** In Keras, `LayerNormalization(axis=-1)` averages over the last axis. `BatchNormalization(axis=-1)` *keeps* the last axis, because it holds the channels, and averages over all others.
+
+**LayerNorm for images.** The picture in the GroupNorm paper shows a LayerNorm over `(C, H, W)`. [ConvNeXt](https://github.com/pytorch/vision/blob/main/torchvision/models/convnext.py) averages over `C` only, as a Transformer does. Since `F.layer_norm` knows only last axes, torchvision moves the channels to the end and back again:
+
+```python
+x = x.permute(0, 2, 3, 1)
+x = F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+x = x.permute(0, 3, 1, 2)
+```
+
+## In short
+
+* In training, and before γ and β, BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. They differ in which numbers share a mean and a variance.
+* Push one number, and the outputs that change show you its group.
+* The axes that you average over disappear. Keep them with `keepdim=True` when you subtract.
+* Wrong axes raise no error when the sizes agree. Test with equal and with different sizes, and compare values.
 
 ## Three closing questions
 
-1. For 8 sentences × 128 tokens × 768 features: how many means do `LayerNorm(768)` and (after the transpose) `BatchNorm1d(768)` compute, each over how many numbers? How long is γ?
+1. A tensor holds 8 sentences of 128 tokens with 768 features. How many means does `LayerNorm(768)` compute, and over how many numbers each? And `BatchNorm1d(768)`, after the transpose? How long is γ?
 
 <details><summary>Answer</summary>
 
-1024 means over 768 numbers; 768 means over 1024 numbers. γ has 768 entries both times, so its shape does not tell the two apart.
+LayerNorm computes 1024 means over 768 numbers each, BatchNorm 768 means over 1024 numbers each. γ has 768 entries in both, so its shape does not tell the layers apart.
 
 </details>
 
-2. Someone feeds a tensor of shape `(32, 64, 64)`, that is `(N, L, C)`, to `BatchNorm1d(64)`. No error. What was computed, and which test would have shown it?
+2. Some layers are others in disguise. Which layer is BatchNorm in training, if the batch holds a single image? Which one is GroupNorm with as many groups as channels, and which one with a single group?
 
 <details><summary>Answer</summary>
 
-One mean per position, over batch and features. Any test with L ≠ C raises an error; with L = C one poke shows it.
+InstanceNorm, InstanceNorm again, and LayerNorm over `(C, H, W)`. This LayerNorm is not the one of a Transformer.
 
 </details>
 
-3. In a language model a token's output must not depend on later tokens (*causality*). You may take `LayerNorm([L, C])` or `LayerNorm(C)`. Which one, and how does one poke show that the other is no use?
+3. In a language model, the output for a token must not depend on later tokens. This is called *causality*. Which of `LayerNorm((L, d))` and `LayerNorm(d)` can you use, and how does one poke show that the other is wrong?
 
 <details><summary>Answer</summary>
 
-`LayerNorm(C)`. Poke the last token, and with `LayerNorm([L, C])` the output of token 0 moves, so it would see the future.
+`LayerNorm(d)`. Push a number of the last token: with `LayerNorm((L, d))` the output of token 0 changes, so it depends on the future.
 
 </details>
 
@@ -613,105 +572,287 @@ The next cell checks all three.
 r"""
 <details><summary>答案</summary>
 
-选中的换成了另一句。现在，四句话与弹吉他那一句几乎同一个方向，余弦都在 0.99 以上，意思远近已经分不出来，讲音乐的那一句反而排在最后。而且没有报错。
-
-为什么？MiniLM 在每句话前面都加上同一个标记 `[CLS]`。每个词元单独归一化，它们的向量就差不多长；整句话共用一个标准差，就管不住这个标记了，过了第一层，它的向量长度已经是各词元中位数的十倍以上，标准差几乎全由它决定。别的词元除以这个标准差，在前三层的输出处都不足单独归一化时的十分之一；接着加上 β，它对每个词元都一样，比这些词元的向量还长。所以三层过后，一句话里别的词元就几乎指向同一个方向了。（让这个标记单独标准化，余弦又会散开，从 0.91 到 0.07。）
-
-填充也算了进去。五句话是作为一批送进去的，短句要填充（padding）到最长那句的长度，求均值时就带上了填充的部分。所以讲音乐的那一句，余弦在这里是 0.991，单独送进去却是 0.979。每个词元单独归一化，两种送法的余弦就一样。
+两个句子里，词元 1 的那一整行都会升起来。
 
 </details>
+
+这一层以为轴 1 上是特征，可是轴 1 上排的是位置。于是它给每个位置算一个均值，把整个小批量和所有特征合在一起。再打开“先转置”：升起来的方块上就全是 1 了，也就是所有词元的特征 1，这才对。
+
+怎样测试才能发现这种错误？如果各个轴一样大，只看报不报错、形状对不对，是发现不了的。所以各个轴要取不同的大小，还要比较数值。但如果只测各轴大小不同的张量，又抓不到 `x.shape.index(d)` 这种按大小找轴的写法，它要到两个轴一样大时才出错。两种都要测。要是不清楚一个层做了什么，就推一下其中一个数。
+
+## 别的代码怎么写
+
+**同一个轴，意思相反**：在 Keras 里，`LayerNormalization(axis=-1)` 沿最后一个轴求均值；`BatchNormalization(axis=-1)` 却**保留**最后一个轴，因为那是通道轴，求均值沿的是其余所有的轴。
+
+**图像的层归一化**：组归一化的论文里有一幅图，其中的层归一化沿 `(C, H, W)` 求均值。[ConvNeXt](https://github.com/pytorch/vision/blob/main/torchvision/models/convnext.py) 却和 Transformer 一样，只沿 `C`。`F.layer_norm` 只认最后几个轴，所以 torchvision 先把通道移到最后，算完再移回来：
+
+```python
+x = x.permute(0, 2, 3, 1)
+x = F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+x = x.permute(0, 3, 1, 2)
+```
+
+## 小结
+
+* 训练时，在乘 γ、加 β 之前，批量归一化、层归一化、实例归一化和组归一化用的是同一个公式，只是共用均值和方差的数不同。
+* 推一下其中一个数，哪些输出跟着变，哪些数就与它同组。
+* 沿哪些轴求均值，哪些轴就消失。要拿均值去减，就用 `keepdim=True` 留住它们。
+* 大小相同时，沿错了轴也不报错。大小相同和不同的张量都要测，还要比较数值。
 
 ## 三个思考题
 
-1. 输入为 8 句 × 128 个词元 × 768 个特征，`LayerNorm(768)` 与（转置后的）`BatchNorm1d(768)` 各计算多少个均值？每个均值由多少个数得到？γ 有多长？
+1. 一个张量里有 8 句话，每句 128 个词元，每个词元 768 个特征。`LayerNorm(768)` 要算多少个均值，每个由多少个数得到？转置之后的 `BatchNorm1d(768)` 呢？γ 有多长？
 
 <details><summary>答案</summary>
 
-前者 1024 个均值，各由 768 个数得到；后者 768 个均值，各由 1024 个数得到。γ 的长度都是 768，所以只看 γ 的形状分不清两者。
+层归一化算 1024 个均值，每个由 768 个数得到；批量归一化算 768 个均值，每个由 1024 个数得到。两者的 γ 都有 768 个数，所以看 γ 的形状分不出是哪种层。
 
 </details>
 
-2. 有人把形状为 `(32, 64, 64)`（即 `(N, L, C)`）的张量直接送入 `BatchNorm1d(64)`，没有报错。实际算的是什么？怎样的测试能发现它？
+2. 有的层其实就是另一种层。如果小批量里只有一幅图像，训练时的批量归一化就是哪种层？组归一化有多少个通道就分多少组，是哪种层？只分一组呢？
 
 <details><summary>答案</summary>
 
-每个位置一个均值，沿批量轴和特征轴求得。测试时取 L ≠ C，就会报错；L = C 时，推一个数也看得出来。
+前两个都是实例归一化，最后一个是沿 `(C, H, W)` 的层归一化，它与 Transformer 里的层归一化不同。
 
 </details>
 
-3. 在语言模型里，一个词元的输出不能受后面的词元影响，这叫作**因果性**（causality）。`LayerNorm([L, C])` 和 `LayerNorm(C)`，你选哪个？怎样只推一下，就证明另一个不能用？
+3. 在语言模型里，一个词元的输出不能受后面的词元影响，这叫做**因果性**（causality）。`LayerNorm((L, d))` 和 `LayerNorm(d)`，哪一个可以用？怎样推一下，就能看出另一个不行？
 
 <details><summary>答案</summary>
 
-选 `LayerNorm(C)`。推动最后一个词元，用 `LayerNorm([L, C])` 时，第 0 个词元的输出也会变，等于看到了后面的词元。
+`LayerNorm(d)` 可以用。推一下最后一个词元的一个数，如果用的是 `LayerNorm((L, d))`，第 0 个词元的输出也会变，说明它受了后文的影响。
 
 </details>
 
-下一个单元格验证这三个答案。
+下一个单元格验算这三题。
 """
 
-# %%
-text = torch.randn(8, 128, 768)  # (N, L, C)
-print(f"{text.mean(-1).numel()=}   {text.mean((0, 1)).numel()=}")
-square = torch.randn(32, 64, 64)  # (N, L, C)
-assert_close(torch.nn.BatchNorm1d(64)(square).detach(), standardize(square, (0, 2)))
+# %% tags=["answer"]
+text = torch.randn(8, 128, 768, generator=torch.Generator().manual_seed(0))  # (N, L, d)
+print(f"1.  {text.mean(-1).numel()}, {text.mean((0, 1)).numel()}")
+compare(
+    "2.  batch_norm of images[:1]", F.batch_norm(images[:1], None, None, training=True), F.instance_norm(images[:1])
+)
+compare("2.  group_norm, 4", F.group_norm(images, 4), F.instance_norm(images))
+compare("2.  group_norm, 1", F.group_norm(images, 1), F.layer_norm(images, (4, 3, 3)))
 later = text.clone()
-later[:, -1] += 3
-for shape in [[128, 768], [768]]:
-    token = (F.layer_norm(later, shape) - F.layer_norm(text, shape))[:, 0]  # (N, C)
-    print(f"{shape=}   {token.abs().max()=:.2f}")
+later[:, -1, 0] += 1000
+for shape in [(128, 768), (768,)]:
+    change = F.layer_norm(later, shape)[:, 0] - F.layer_norm(text, shape)[:, 0]  # (N, d)
+    print(f"3.  {shape!s:10}   {change.abs().max():.2f}")
 
 # %% [markdown] lang="en"
 r"""
-## In short
-
-- In training, and before γ and β, these four layers are one formula and differ in which numbers share mean and variance.
-- To see that choice, push one number: what moves belongs to its group. Push far, or in a small group hardly anything moves.
-- With equal sizes torch does not notice a wrong layout, so test with different ones, too, and compare values.
-
 ## Read next
 
-- The paper: [Group Normalization](https://arxiv.org/abs/1803.08494), with the famous picture, figure 2.
-- Real code: [torchvision's ConvNeXt](https://github.com/pytorch/vision/blob/main/torchvision/models/convnext.py), `LayerNorm2d`.
-- An explanation: [Dive into Deep Learning](https://d2l.ai/chapter_convolutional-modern/batch-norm.html) on BatchNorm, with a part on LayerNorm.
+* The paper: [Group Normalization](https://arxiv.org/abs/1803.08494), Wu and He 2018. Its figure 2 shows the groups of four layers.
+* An explanation: [Dive into Deep Learning](https://d2l.ai/chapter_convolutional-modern/batch-norm.html) on BatchNorm, with a part on LayerNorm.
+
+You know now which numbers a LayerNorm averages. [Lesson 05](05_layer_norm.ipynb) writes it down to the last digit, with γ, β and the right place for ε. If you want to know how BatchNorm gets by in inference, when there may be no batch, take the side trip to [lesson 03](03_ema_momentum.ipynb) first.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 小结
-
-- 训练时，先不管 γ 和 β，这四种归一化层用的是同一个公式，区别在于让哪些数共用均值和方差。
-- 想看清楚，推动一个数即可，跟着变的都是同一组的。要推得远，不然组很小时，几乎看不出变化。
-- 轴的大小相同时，torch 查不出布局错误，所以大小不同的也要测，数值也要比。
-
 ## 接着读
 
-- 论文：[Group Normalization](https://arxiv.org/abs/1803.08494)，讲组归一化，其中的图 2 就是那张有名的四种层的图。
-- 真实的代码：[torchvision 的 ConvNeXt](https://github.com/pytorch/vision/blob/main/torchvision/models/convnext.py) 中的 `LayerNorm2d`。
-- 讲解：[《动手学深度学习》英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)讲批量归一化的一节，中间有一小段讲层归一化。
+* 论文：[Group Normalization](https://arxiv.org/abs/1803.08494)，Wu 和 He，2018。组归一化出自这里，图 2 画出了四种层怎样分组。
+* 讲解：[《动手学深度学习》英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)讲批量归一化的一节，中间有一小段讲层归一化。
+
+现在你知道层归一化对哪些数求均值了。[第 05 课](05_layer_norm.ipynb)把它写得一丝不差，带上 γ、β，ε 也放对地方。推理时往往没有一批样本，批量归一化怎么办？想知道答案，可以先绕道去看[第 03 课](03_ema_momentum.ipynb)。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: any layout, any axes
+
+The painter shows the groups of any choice of axes. Choose a layout and click on the names of axes: blocks with the same number share a mean. If PyTorch has a layer for your choice, its call is written above.
+
+Which axes does BatchNorm average over if the layout is `(N, L, d)`?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：任意布局，任意几个轴
+
+不论沿哪几个轴求均值，这个面板都会画出怎样分组。先选一种布局，再点轴的名字，数字相同的方块共用一个均值。如果 PyTorch 有对应的层，写法会显示在上方。
+
+布局是 `(N, L, d)` 时，批量归一化沿哪些轴求均值？
+"""
+
+# %% tags=["panel"]
+axis_painter.panel()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+It averages over axes 0 and 1, that is over N and L.
+
+</details>
+
+One mean is then left for each of the d features, over all tokens of all sentences.
+
+**Your turn, one line.** Take the two rows `x` of *By hand* again, a table of the shape `(N, d)`. Along which axes must you average so that all eight numbers share *one* mean? Replace `None`, for instance with `(0,)`.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+沿轴 0 和轴 1，也就是 N 和 L。
+
+</details>
+
+这样，每个特征在所有句子的所有词元上只剩一个均值，一共 d 个。
+
+**轮到你了**，只写一行：再看“动手算”里的两行 `x`，它是一张形状为 `(N, d)` 的表。沿哪些轴求均值，八个数才会共用**一个**均值？请把 `None` 换成你的答案，例如 `(0,)`。
+"""
+
+# %% tags=["exercise"]
+my_axes = None
+
+check("one_mean_axes", my_axes)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? The axis that you name disappears.
+
+<details><summary>The idea</summary>
+
+A single mean is left when no axis is left, so name them both.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？写了哪个轴，哪个轴就消失。
+
+<details><summary>思路</summary>
+
+要只剩一个均值，就得一个轴也不剩，所以两个轴都要写上。
+
+</details>
+"""
+
+# %% tags=["solution"]
+solved_axes = (0, 1)
+
+check("one_mean_axes", solved_axes, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## Going further: real digits
+
+Eight handwritten digits form a batch with one channel. The second row shows them after BatchNorm, and the third after LayerNorm over the whole image. Drag *brightness of n = 2*: which layer gives the dimmed digit its brightness back, and which one changes the *other* seven?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：真实的手写数字
+
+八个手写数字组成一个小批量，只有一个通道。第二排是经过批量归一化以后的样子，第三排是经过沿整幅图的层归一化以后的样子。拖动“n = 2 的亮度”，看看经过哪种层，调暗的数字会重新亮起来；又是哪种层，会让**另外**七个也跟着变。
+"""
+
+# %% tags=["panel"]
+dimmed_digit.panel()
+
+# %% tags=["answer"]
+dimmed_digit.panel().still(brightness=0.3)
+
+# %% [markdown] lang="en"
+r"""
+LayerNorm gives the brightness back, because each image has a mean and a standard deviation of its own. BatchNorm leaves the digit dim and changes the other seven, because all eight images share one mean and one standard deviation. Which is better depends on whether brightness carries information, since LayerNorm discards it.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+经过层归一化，调暗的数字又亮了，因为每幅图都用自己的均值和标准差。经过批量归一化，暗的仍然暗，另外七个也跟着变，因为八幅图共用一个均值和一个标准差。哪种更好，要看亮度里有没有信息，因为层归一化把它丢掉了。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: one marker, and the words vanish
+
+Why did all sentences look alike to MiniLM when each had only one mean? Send "Someone makes music." through the first three layers, once with a mean per token, and once with a mean per sentence. `x[0]` is the length of the marker's vector, and `x[1:]` is the median length of the others. `cos` is the smallest cosine between any two of those others.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：一个标记，淹没所有的词
+
+整句话共用一个均值，MiniLM 为什么就觉得所有的话都差不多？我们把“Someone makes music.”送进前三层，一次让每个词元各有一个均值，一次让整句话共用一个。`x[0]` 是标记的向量有多长，`x[1:]` 是其余词元的向量长度的中位数，`cos` 是其余词元两两之间最小的余弦。
+"""
+
+
+# %% tags=["slow"]
+def norm_over(axes):
+    return lambda x, _, weight, bias, eps: standardize(x, axes, eps) * weight + bias
+
+
+with skip_if_missing(), torch.inference_mode():
+    net = load_minilm().eval()
+    for axes in (-1, (-2, -1)):
+        with patch_functions(net, layer_norm=norm_over(axes)):
+            x = net.embed(net.tokenize(["Someone makes music."])[0])  # (N, L, d)
+            for layer in net.layers[:3]:
+                x = layer(x)
+                length, others = x[0].norm(dim=-1), F.normalize(x[0, 1:], dim=-1)  # (L,), (L - 1, d)
+                cosines = others @ others.T
+                print(f"{axes!s:9} x[0] {length[0]:4.1f}   x[1:] {length[1:].median():4.1f}   cos {cosines.min():.2f}")
+
+# %% [markdown] lang="en"
+r"""
+With a mean per token, all vectors are of similar length. With a mean per sentence, the marker's vector is already more than ten times as long as the others after the first layer. The standard deviation of the sentence is then mostly the marker's. Divided by it, the words become so small that β, which is added next and is the same for every word, outweighs them. After three layers all words point in the same direction.
+
+There is a second effect: padding counts. Five sentences form a batch, so the short ones are filled up to the longest, and a mean over the whole sentence includes the filling. Compare the cosine of the music in the batch with its cosine when no other sentence is there.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+每个词元各有一个均值时，所有向量都差不多长。整句话共用一个均值，过了第一层，标记的向量就已经是其余向量的十倍以上，这句话的标准差也就几乎全由它决定。别的词元除以这个标准差，变得很小，而接着要加的 β 对每个词元都一样，反倒盖过了它们。过了三层，一句话里别的词元就全都指向同一个方向了。
+
+还有一个后果：填充（padding）也算了进去。五句话组成一个小批量，短句要填充到最长那句的长度，对整句话求均值就带上了填充的部分。比一比讲音乐的那句的余弦，一次放在这一批里算，一次不带别的句子。
+"""
+
+# %% tags=["slow"]
+guitar, music = "He is playing the guitar.", "Someone makes music."
+rest = ["He is playing chess.", "He is reading the news.", "It will rain tomorrow."]
+with skip_if_missing(), torch.inference_mode():
+    for axes in (-1, (-2, -1)):
+        with patch_functions(net, layer_norm=norm_over(axes)):
+            batch = net.encode([guitar, music, *rest])  # (N, d)
+            single = net.encode([guitar])[0], net.encode([music])[0]
+            print(f"{axes!s:9} N = 5: {batch[0] @ batch[1]:.3f}   N = 1: {single[0] @ single[1]:.3f}")
+
+# %% [markdown] lang="en"
+r"""
+With a mean per token the cosine is the same both times. With a mean per sentence it depends on how long the other sentences are.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+每个词元各有一个均值时，两次的余弦一样。整句话共用一个均值时，余弦就要看别的句子有多长了。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: a loop too many
 
-BatchNorm of a text from scratch easily loops over positions *and* features, or says `mean(0)`. No error, but a different layer, with L · C means of only N numbers each. Here it gets two sentences of one number each.
-
-**Predict first.** They are 1 and 3, and the first grows by 1, by 10, by 1000. What becomes of the two outputs?
+If you write BatchNorm for text from scratch, it is easy to loop over positions *and* features, or to write `mean(0)`. There is no error, but this is another layer, with L × d means over only N numbers each. Here it gets two sentences of one number each, 1 and 3. What happens to the outputs when the first number grows by 1, by 10 or by 1000?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：多了一层循环
 
-从零实现文本的批量归一化时，很容易既循环位置、又循环特征，或者干脆写 `mean(0)`。它不报错，却成了另一种层，因为共有 L · C 个均值，每个只由 N 个数得到。下面给它两个句子，各只有一个数。
-
-**先猜一猜**：它们是 1 和 3，第一个数增加 1、10、1000，两个输出分别变成什么？
+从零实现文本的批量归一化时，很容易既循环位置、又循环特征，或者干脆写成 `mean(0)`。程序不报错，却成了另一种层，一共有 L × d 个均值，每个只由 N 个数得到。下面给它两个句子，各只有一个数，分别是 1 和 3。第一个数增加 1、10、1000，输出会怎样？
 """
 
 
-# %% tags=["answer"]
-def one_loop_too_many(x):  # (N, L, C)
+# %%
+def one_loop_too_many(x):  # (N, L, d)
     y = torch.empty_like(x)
     for position in range(x.shape[1]):
         for feature in range(x.shape[2]):
@@ -719,42 +860,27 @@ def one_loop_too_many(x):  # (N, L, C)
     return y
 
 
-for push in (1, 10, 1000):
+for push in (0, 1, 10, 1000):
     y = one_loop_too_many(torch.tensor([[[1.0 + push]], [[3.0]]]))  # (N, 1, 1)
-    outputs = y.flatten().round(decimals=2).tolist()
-    print(f"{push=}   {outputs=}")
+    print(f"push {push:4}   {y[0].item():6.3f}   {y[1].item():6.3f}")
 
 # %% [markdown] lang="en"
 r"""
-<details><summary>Answer</summary>
-
-The outputs are −1 and +1 as long as the first number is the smaller one, and then +1 and −1, for 10 as for 1000.
-
-</details>
-
-With two numbers per mean hardly more than **their order survives**, which lesson 04 takes up. So here a push of 1 moves the outputs by less than 0.0001, although both numbers share a mean. Only a push that changes the order shows the pair.
+With two numbers per mean, almost all that survives is **which one is larger**. Lesson 04 takes this up. A push of 1 changes nothing in the three decimals printed, although both numbers share a mean. Only a push that changes the order reveals it. So when groups are small, push far.
 """
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
-
-只要第一个数较小，输出就是 −1 和 +1；它一旦较大，就成了 +1 和 −1，推 10 和推 1000 没有区别。
-
-</details>
-
-两个数共用一个均值，几乎就**只剩下谁大谁小**，第 04 课会接着讲。所以这里只推 1，两个输出的变化还不到 0.0001，看上去就像各算各的。要推到大小颠倒，才看得出两个数同属一组。
+两个数共用一个均值，几乎就**只剩下谁大谁小**，第 04 课会接着讲。推 1 的时候，打印的三位小数一点没变，看上去就像两个数各算各的，其实它们共用一个均值。要推到大小颠倒，才看得出来。所以组很小的时候，要推得远一些。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: what γ and β can undo
 
-For BatchNorm on `(N, C, H, W)` γ and β have the shape `(C,)` and must land on axis 1, so they are viewed as `(C, 1, 1)` first. LayerNorm's have the shape `normalized_shape` and land right by themselves.
+For BatchNorm on `(N, C, H, W)`, γ and β have the shape `(C,)` and must land on axis 1. So they are viewed as `(C, 1, 1)` first. Those of LayerNorm have the shape `normalized_shape` and land right by themselves.
 
-Can they undo the standardizing? Let γ be the standard deviation and β the mean of one mini-batch, and send two through.
-
-**Predict first.** How far from its input is the output for that mini-batch, and how far for the second one, whose mean is another?
+Can γ and β undo the standardizing? Let γ be the standard deviation and β the mean of one mini-batch, and send two mini-batches through. The last line treats the same six numbers as two tokens, for LayerNorm.
 """
 
 # %% [markdown] lang="zh"
@@ -763,73 +889,75 @@ r"""
 
 批量归一化处理 `(N, C, H, W)` 时，γ 和 β 的形状是 `(C,)`，要对准轴 1，所以先变形为 `(C, 1, 1)`。层归一化的 γ 和 β，形状就是 `normalized_shape`，本来就对得上。
 
-它们能不能把标准化抵消掉？我们取一个小批量，让 γ 等于它的标准差，β 等于它的均值，再送两个小批量进去。
-
-**先猜一猜**：对这个小批量，输出与输入差多少？第二个小批量的均值不同，又差多少？
+γ 和 β 能不能把标准化抵消掉？取一个小批量，让 γ 等于它的标准差，β 等于它的均值，再送两个小批量进去。最后一行把同样的六个数当作两个词元，改用层归一化。
 """
 
-# %% tags=["answer"]
+# %%
 first = torch.tensor([[2.0], [4.0], [6.0]])  # (N, C)
 second = first + 10
 gamma, beta = (first.var(0, correction=0) + 1e-5).sqrt(), first.mean(0)  # (C,) each
 for batch in (first, second):
     y = standardize(batch, 0) * gamma + beta
-    difference = (y - batch).flatten().round(decimals=2).tolist()
-    print(f"{difference=}")
-tokens = torch.stack([first, second]).squeeze(-1)  # (L, C)
+    print("y - x", (y - batch).flatten().round(decimals=2).tolist())
+tokens = torch.stack([first, second]).squeeze(-1)  # (L, d)
 y = standardize(tokens, -1) * gamma + beta
-print(f"{(y - tokens).round(decimals=2).tolist()=}")
+print("y - x", (y - tokens).round(decimals=2).tolist())
 
 # %% [markdown] lang="en"
 r"""
-<details><summary>Answer</summary>
+For the first mini-batch the difference is 0: γ multiplies by the standard deviation that was divided out, and β adds the mean that was subtracted. For the second it is −10, because its output is the same as that of the first.
 
-For the first it is 0: γ multiplies by the very deviation that was divided out, and β adds the mean that was subtracted. For the second it is −10, because the second comes out exactly as the first.
-
-</details>
-
-At any moment of training one γ and one β serve whatever mini-batch comes, and the means differ, so they can undo it for one batch, not for all. In `eval()`, the mode of a network in use, the mean is fixed too (lesson 03), and γ and β can undo it for every input. LayerNorm never comes to that, as the last line shows, where the same six numbers are two tokens: one γ and one β serve both, and each token has a mean of its own, in use as in training. So only one of them comes back.
+In training, one γ and one β serve every mini-batch, and the means differ. So they can undo the standardizing for one mini-batch, but not for all. In inference BatchNorm's mean is fixed (lesson 03), and then γ and β can undo it for every input. LayerNorm never gets there. Both tokens share one γ and one β, but each has a mean of its own, so only one of them comes back.
 """
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
-
 第一个小批量的差是 0，因为 γ 把除掉的标准差乘了回来，β 把减掉的均值加了回来。第二个的差是 −10，因为它的输出与第一个一模一样。
 
-</details>
-
-训练时，各个小批量共用同一组 γ 和 β，均值却各不相同，所以最多只能抵消一个小批量的标准化。网络训练好、改用 `eval()` 以后，均值也固定了（见第 03 课），这时不论输入是什么，γ 和 β 都能抵消标准化。层归一化却始终不能。最后一行把同样的六个数当作两个词元：γ 和 β 由它们共用，均值却各有一个，使用时也一样，所以还原的只有一个。
+训练时，各个小批量共用同一组 γ 和 β，均值却各不相同，所以最多只能抵消一个小批量的标准化。推理时，批量归一化的均值是固定的（第 03 课），这时不论输入是什么，γ 和 β 都能抵消标准化。层归一化却始终不能：两个词元共用一组 γ 和 β，均值却各有一个，所以还原的只有一个词元。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: an axis cut in two
 
-GroupNorm is no choice of whole axes. It cuts the channels into groups of neighbours, and in every sample each group has a mean and a variance of its own. An axis is cut with `unflatten`, and from then on its two parts are axes like any others. Axis 1 counts the groups, axis 2 the channels inside a group. Average over axis 2 and all behind it, then `flatten` the two into one again.
+GroupNorm does not average over whole axes. It cuts the channels into groups of neighbours, and in every sample each of them has a mean and a variance of its own. The picture shows 4 channels in 2 groups.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：把一个轴拆成两个
 
-组归一化沿的不是几个完整的轴。它把相邻的通道分成组，在每个样本里，每一组各有自己的均值和方差。拆轴用 `unflatten`；拆开之后，两部分就是两个普通的轴，轴 1 是组的编号，轴 2 是组内的通道。沿轴 2 和它后面的所有轴求均值，再用 `flatten` 把两个轴合回去。
+组归一化沿的不是几个完整的轴。它把相邻的通道编成组，在每个样本里，每一组各有自己的均值和方差。下图是 4 个通道分成 2 组的样子。
+"""
+
+# %%
+poke_one_number.panel().still(layer="group 2", paint=True)
+
+# %% [markdown] lang="en"
+r"""
+An axis is cut with `unflatten`. From then on, its two parts are axes like any others: axis 1 counts the groups, and axis 2 counts the channels inside a group. Average over axis 2 and all axes behind it, then `flatten` the two parts into one axis again.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+拆轴用 `unflatten`。拆开之后，两部分就是两个普通的轴：轴 1 是组的编号，轴 2 是组内的通道。沿轴 2 和它后面所有的轴求均值，再用 `flatten` 把两个轴合回去。
 """
 
 # %%
 channels = torch.tensor([[1.0, 3.0, 10.0, 40.0]])  # (N, C)
 groups = channels.unflatten(1, (2, -1))  # (N, G, C/G)
-print(f"{groups.tolist()=}   {groups.mean(2).tolist()=}")
-assert_close(standardize(groups, 2).flatten(1, 2), F.group_norm(channels, 2))
+print(groups.tolist(), "  mean", groups.mean(2).tolist())
+compare("group_norm, 2", standardize(groups, 2).flatten(1, 2), F.group_norm(channels, 2))
 
 # %% [markdown] lang="en"
 r"""
-**Your turn, a third layer**, for any number of axes behind the channels. Do not forget γ (`weight`) and β (`bias`) at the end, one number per channel each.
+**Your turn, a third layer.** Write GroupNorm for any number of axes behind the channels. At the end, do not forget γ (`weight`) and β (`bias`), which have one number per channel.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了**，写第三种层，通道后面可以有任意多个轴。最后别忘了乘以 γ（`weight`）、加上 β（`bias`），每个通道各有一个。
+**轮到你了**，写第三种层。通道后面可以有任意多个轴。最后别忘了乘以 γ（`weight`）、加上 β（`bias`），每个通道各有一个数。
 """
 
 
@@ -842,18 +970,18 @@ check("group_norm", my_group_norm)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? After `unflatten` print the shape, and name every axis from 2 on. For γ and β see the section before, *what γ and β can undo*.
+Stuck? Print the shape after `unflatten`, and name every axis from 2 on. For γ and β see the section *What γ and β can undo*.
 
 <details><summary>The idea</summary>
 
-Cutting turns the group into whole axes, so `standardize` can do the rest. γ and β belong to channels, so they come when the axis is whole again, viewed with size 1 on every axis behind it.
+Cutting turns the group into whole axes, so `standardize` can do the rest. γ and β belong to channels. So they come when the axis is whole again, viewed with size 1 on every axis behind it.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？`unflatten` 之后打印形状，从轴 2 起，每个轴都要写上。γ 和 β 怎样对齐，见上一节“γ 和 β 能抵消什么”。
+卡住了？`unflatten` 之后打印形状，从轴 2 起，每个轴都要写上。γ 和 β 怎样对齐，见“γ 和 β 能抵消什么”一节。
 
 <details><summary>思路</summary>
 

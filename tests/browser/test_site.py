@@ -205,9 +205,9 @@ def test_translation_opens_at_the_same_heading(open_page, device):
 def test_contents_mark_the_current_section(open_page):
     page = open_page("en/02_norm_axes")
     here = page.locator(".contents [aria-current]")
-    page.get_by_role("navigation", name="On this page").get_by_role("link", name="Real digits").click()
-    expect(here).to_have_text("Real digits")
-    assert kept(page)["last"] == {"lesson": "02_norm_axes", "place": "real-digits"}
+    page.get_by_role("navigation", name="On this page").get_by_role("link", name="The layout trap").click()
+    expect(here).to_have_text("The layout trap")
+    assert kept(page)["last"] == {"lesson": "02_norm_axes", "place": "the-layout-trap"}
 
 
 def test_contents_mark_follows_jumps_from_text_to_text(open_page):
@@ -243,10 +243,10 @@ def test_contents_mark_follows_when_the_page_grows_above(open_page):
     page = open_page("en/02_norm_axes")
     page.add_style_tag(content="* { overflow-anchor: none }")  # as in browsers that do not keep the place
     here = page.locator(".contents [aria-current]")
-    page.locator("#real-digits").evaluate("node => scrollTo(0, scrollY + node.getBoundingClientRect().top + 10)")
-    expect(here).to_have_text("Real digits")
-    page.locator("article .cell").first.evaluate("node => (node.style.height = `${node.offsetHeight + 350}px`)")
+    page.locator("#the-layout-trap").evaluate("node => scrollTo(0, scrollY + node.getBoundingClientRect().top + 10)")
     expect(here).to_have_text("The layout trap")
+    page.locator("article .cell").first.evaluate("node => (node.style.height = `${node.offsetHeight + 350}px`)")
+    expect(here).to_have_text("The missing axis")
 
 
 def test_contents_are_folded_on_a_phone(open_page):
@@ -254,7 +254,7 @@ def test_contents_are_folded_on_a_phone(open_page):
     contents = page.locator(".contents details")
     assert contents.get_attribute("open") is None
     contents.locator("summary").tap()
-    expect(contents.get_by_role("link", name="Real digits")).to_be_visible()
+    expect(contents.get_by_role("link", name="The layout trap")).to_be_visible()
 
 
 def test_menu_leads_to_a_lesson(open_page):
@@ -471,13 +471,13 @@ def test_theme_is_kept_on_every_page(open_page, site):
 def test_progress_is_kept_shown_and_forgotten_on_request(open_page, site):
     page = open_page("en/06_rms_norm")
     page.get_by_label("I have read this lesson").check()
-    page.goto(address(site, "en/02_norm_axes#real-digits"))
-    expect(page.locator(".contents [aria-current]")).to_have_text("Real digits")
+    page.goto(address(site, "en/02_norm_axes#the-layout-trap"))
+    expect(page.locator(".contents [aria-current]")).to_have_text("The layout trap")
     page.goto(address(site, "en/index"))
     expect(page.locator("#lessons li", has_text="What is lost")).to_contain_text("read")
     expect(page.locator(".progress")).to_contain_text("1 of 16 lessons read, 0 predictions made, 0 of them right")
     page.get_by_role("link", name="Continue: 02 Which numbers share one mean?").click()
-    page.wait_for_url(re.compile(r"02_norm_axes\.html#real-digits"))
+    page.wait_for_url(re.compile(r"02_norm_axes\.html#the-layout-trap"))
     page.goto(address(site, "en/06_rms_norm"))
     expect(page.get_by_label("I have read this lesson")).to_be_checked()
     page.goto(address(site, "zh/index"))

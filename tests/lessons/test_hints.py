@@ -5,7 +5,7 @@ import pytest
 from blocklab_course.lessons.catalog import EXERCISES
 
 HINTS = {  # one mistake with a section or line of its own in each of these exercises
-    ("batch_norm_by_axes", "evaluation-mode"): ("Two rows by hand", "(x - mean) / (variance + eps).sqrt()"),
+    ("batch_norm_by_axes", "evaluation-mode"): ("The formula", "(x - mean) / (variance + eps).sqrt()"),
     ("layer_norm_by_axes", "sizes-as-axes"): ("The last axes", "len(normalized_shape)"),
     ("group_norm", "bias-before-weight"): ("Going further: what γ and β can undo", "weight.view(per_channel) + bias"),
     ("ema_update", "keras-momentum"): ("A moving average by hand", "momentum * value"),

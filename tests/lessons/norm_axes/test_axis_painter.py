@@ -37,14 +37,14 @@ def test_the_line_counts_the_means(figure):
 
 def test_an_axis_that_the_layout_lacks_is_ignored(figure):
     update = axis_painter(figure)
-    line = update(layout="N C", axis_0=True, axis_1=False, axis_2=True, axis_3=True)
-    assert line.startswith("Averaging (N, C) over N. Means: 4, numbers in each: 2.")
+    line = update(layout="N d", axis_0=True, axis_1=False, axis_2=True, axis_3=True)
+    assert line.startswith("Averaging (N, d) over N. Means: 4, numbers in each: 2.")
 
 
 def test_no_axis_means_that_every_number_is_its_own_mean(figure):
     update = axis_painter(figure)
-    line = update(layout="N C", axis_0=False, axis_1=False, axis_2=False, axis_3=False)
-    assert line == "Averaging (N, C) over no axis. Means: 8, numbers in each: 1. In torch: no layer of its own"
+    line = update(layout="N d", axis_0=False, axis_1=False, axis_2=False, axis_3=False)
+    assert line == "Averaging (N, d) over no axis. Means: 8, numbers in each: 1. In torch: no layer of its own"
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -5,34 +5,34 @@ from blocklab_course.lessons.norm_axes.layout_trap import layout_trap, panel
 
 def test_torch_refuses_unless_the_sizes_agree(figure):
     update = layout_trap(figure)
-    line = update(length=5, channels=4, transpose=False)
-    assert line.startswith("L = 5, C = 4: torch refuses. “")
+    line = update(length=5, width=4, transpose=False)
+    assert line.startswith("L = 5, d = 4: torch refuses. “")
 
 
 def test_equal_sizes_fail_in_silence(figure):
     update = layout_trap(figure)
-    line = update(length=4, channels=4, transpose=False)
-    assert line == "L = 4, C = 4: no error, yet the 8 outputs that move belong to 4 features."
+    line = update(length=4, width=4, transpose=False)
+    assert line == "L = 4, d = 4: no error, yet the 8 outputs that move belong to 4 features."
 
 
-@pytest.mark.parametrize(("length", "channels"), [(4, 4), (3, 5), (5, 2)])
-def test_after_the_transpose_one_feature_moves_at_every_position(figure, length, channels):
+@pytest.mark.parametrize(("length", "width"), [(4, 4), (3, 5), (5, 2)])
+def test_after_the_transpose_one_feature_moves_at_every_position(figure, length, width):
     update = layout_trap(figure)
-    line = update(length=length, channels=channels, transpose=True)
+    line = update(length=length, width=width, transpose=True)
     assert f"{2 * length} outputs move, all of one feature" in line
 
 
 def test_nothing_is_refused_where_the_sizes_agree(figure):
     update, refused = layout_trap(figure), {}
     for length in range(2, 6):
-        for channels in range(2, 6):
-            refused[length, channels] = "refuses" in update(length=length, channels=channels, transpose=False)
+        for width in range(2, 6):
+            refused[length, width] = "refuses" in update(length=length, width=width, transpose=False)
     assert {sizes for sizes, error in refused.items() if not error} == {(size, size) for size in range(2, 6)}
 
 
 @pytest.mark.parametrize(("length", "said"), [(3, True), (4, False)])
 def test_the_picture_says_so_when_torch_refuses(figure, length, said):
-    layout_trap(figure)(length=length, channels=4, transpose=False)
+    layout_trap(figure)(length=length, width=4, transpose=False)
     [error] = [text for text in figure.texts if text.get_text() == "error: no output"]
     assert error.get_visible() == said
 
@@ -44,7 +44,7 @@ def test_the_right_guess_is_the_row_that_rises(monkeypatch):
     )
     shown = panel()
     shown.move(length=4)
-    raised = painted[-1].reshape(2, 4, 4)  # (N, L, C)
+    raised = painted[-1].reshape(2, 4, 4)  # (N, L, d)
     assert raised[:, 1].all()
     assert raised.sum() == 8
     assert shown.prediction.right == "position"

@@ -1,10 +1,12 @@
 """Why MiniLM takes all sentences for one where each has one mean: the marker in front of them outgrows the words."""
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 
 from blocklab import standardize
+from blocklab_course.lessons.norm_axes.questions import one_mean_for_a_sentence
 from blocklab_course.model_swap.messages import SENTENCES
 from blocklab_course.model_swap.networks import GUITAR
 from blocklab_course.pretrained import load_minilm
@@ -87,6 +89,14 @@ def test_from_the_third_layer_on_all_words_of_a_sentence_point_the_same_way(net)
             for sentence, there in zip(x, words, strict=True):
                 way = F.normalize(sentence[there][1:], dim=-1)
                 assert low < (way @ way.T).min() < high
+
+
+def test_another_sentence_is_the_nearest_as_the_question_says(net):
+    music = 1
+    assert np.argmax(cosines(net, per_token)) == music
+    assert np.argmax(cosines(net, per_sentence)) != music
+    prediction = one_mean_for_a_sentence().prediction
+    assert prediction.said(prediction.right).en == "a different sentence is nearest"
 
 
 def test_the_marker_by_itself_lets_the_sentences_be_told_apart(net):

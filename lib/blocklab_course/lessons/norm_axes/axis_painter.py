@@ -16,25 +16,25 @@ from blocklab_course.panel.drag import pickable
 from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import GROUPS, INK, QUIET
 
-SIZES = {"N": 2, "C": 4, "L": 3, "H": 3, "W": 3}
+SIZES = {"N": 2, "C": 4, "d": 4, "L": 3, "H": 3, "W": 3}
 
-LAYOUTS = ("N C", "N C L", "N L C", "N C H W", "N H W C")
+LAYOUTS = ("N d", "N d L", "N L d", "N C H W", "N H W C")
 LAYOUT_CHOICES = {f"({layout.replace(' ', ', ')})": layout for layout in LAYOUTS}
 
 CALLS = {
-    ("N C", "N"): "F.batch_norm(x, None, None, training=True)",
-    ("N C", "C"): "F.layer_norm(x, (4,))",
-    ("N C", "N C"): "F.layer_norm(x, (2, 4))",
-    ("N C L", "N L"): "F.batch_norm(x, None, None, training=True)",
-    ("N C L", "C"): "F.layer_norm(x.mT, (4,)).mT",
-    ("N C L", "L"): "F.instance_norm(x)",
-    ("N C L", "C L"): "F.group_norm(x, 1)",
-    ("N C L", "N C L"): "F.layer_norm(x, (2, 4, 3))",
-    ("N L C", "N L"): "F.batch_norm(x.mT, None, None, training=True).mT",
-    ("N L C", "C"): "F.layer_norm(x, (4,))",
-    ("N L C", "L"): "F.instance_norm(x.mT).mT",
-    ("N L C", "L C"): "F.layer_norm(x, (3, 4))",
-    ("N L C", "N L C"): "F.layer_norm(x, (2, 3, 4))",
+    ("N d", "N"): "F.batch_norm(x, None, None, training=True)",
+    ("N d", "d"): "F.layer_norm(x, (4,))",
+    ("N d", "N d"): "F.layer_norm(x, (2, 4))",
+    ("N d L", "N L"): "F.batch_norm(x, None, None, training=True)",
+    ("N d L", "d"): "F.layer_norm(x.mT, (4,)).mT",
+    ("N d L", "L"): "F.instance_norm(x)",
+    ("N d L", "d L"): "F.group_norm(x, 1)",
+    ("N d L", "N d L"): "F.layer_norm(x, (2, 4, 3))",
+    ("N L d", "N L"): "F.batch_norm(x.mT, None, None, training=True).mT",
+    ("N L d", "d"): "F.layer_norm(x, (4,))",
+    ("N L d", "L"): "F.instance_norm(x.mT).mT",
+    ("N L d", "L d"): "F.layer_norm(x, (3, 4))",
+    ("N L d", "N L d"): "F.layer_norm(x, (2, 3, 4))",
     ("N C H W", "N H W"): "F.batch_norm(x, None, None, training=True)",
     ("N C H W", "C"): "F.layer_norm(x.movedim(1, -1), (4,)).movedim(-1, 1)",
     ("N C H W", "H W"): "F.instance_norm(x)",
@@ -57,8 +57,8 @@ COUNTED = Text(
 OVER = Text(en="over {axes}", zh="沿 {axes} 求均值")
 OVER_NONE = Text(en="over no axis", zh="不沿任何轴求均值")
 LEGENDS = {
-    2: Text(en="N: rows · C: columns", zh="N：行 · C：列"),
-    3: Text(en="N: side by side · L: rows · C: columns", zh="N：左右并排 · L：行 · C：列"),
+    2: Text(en="N: rows · d: columns", zh="N：行 · d：列"),
+    3: Text(en="N: side by side · L: rows · d: columns", zh="N：左右并排 · L：行 · d：列"),
     4: Text(en="N: side by side · C: plates · H: rows · W: columns", zh="N：左右并排 · C：上下各片 · H：行 · W：列"),
 }
 NO_LAYER = Text(en="no layer of its own", zh="没有")
@@ -115,7 +115,7 @@ def group_numbers(shape: list[int], axes: list[int]) -> np.ndarray:
 
 def drawing_order(letters: list[str]) -> list[str]:
     """The letters as the blocks show them: samples, then channels as plates; for texts and tables a row per token."""
-    return [letter for letter in ("NCHW" if "H" in letters else "NLC") if letter in letters]
+    return [letter for letter in ("NCHW" if "H" in letters else "NLd") if letter in letters]
 
 
 def fresh_blocks(axes: Axes, letters: list[str]) -> Blocks:

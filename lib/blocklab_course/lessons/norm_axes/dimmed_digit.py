@@ -13,6 +13,7 @@ from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
 from blocklab_course.panel.narrow import is_narrow
 from blocklab_course.panel.palette import INK, POKED, QUIET
+from blocklab_course.pretrained.digits import load_digits
 
 LIMITS = (0, 1), (-1.2, 2.2), (-1.2, 2.2)  # of each row, from black to white
 DIMMED = 2  # which image the slider dims
@@ -97,8 +98,9 @@ def up(height: int, width: int) -> Callable[[float], tuple[float, float]]:
     return lambda brightness: (width / 2 - 0.5, height * (1 - brightness) - 0.5)
 
 
-def panel(images: Tensor, **own: Control) -> Panel:
-    """The picture of these images with its controls; `own` replaces some of them."""
+def panel(**own: Control) -> Panel:
+    """The picture of the first eight digits with its controls; `own` replaces some of them."""
     label = Text(en=f"brightness of n = {DIMMED}", zh=f"n = {DIMMED} 的亮度")
     controls = {"brightness": Slider(0.05, 1, 0.05, value=1.0, label=label)}
+    images = load_digits()[0][:8].unsqueeze(1) / 16  # (N, 1, H, W)
     return Panel(dimmed_digit(images), size=(10, 4), narrow=(4.6, 3.2), **controls | own)

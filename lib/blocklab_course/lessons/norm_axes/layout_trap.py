@@ -1,4 +1,4 @@
-"""What `BatchNorm1d` does with an (N, L, C) tensor: refuse it, or, when L = C, quietly average over the wrong axis."""
+"""What `BatchNorm1d` does with an (N, L, d) tensor: refuse it, or, when L = d, quietly average over the wrong axis."""
 
 from collections.abc import Callable
 
@@ -20,16 +20,16 @@ SAMPLES = 2
 PUSH = 10.0
 
 REFUSED = Text(
-    en="L = {length}, C = {channels}: torch refuses. “{error}”",
-    zh="L = {length}，C = {channels}：torch 报错：“{error}”。",
+    en="L = {length}, d = {width}: torch refuses. “{error}”",
+    zh="L = {length}，d = {width}：torch 报错：“{error}”。",
 )
 MIXED = Text(
-    en="L = {length}, C = {channels}: no error, yet the {moved} outputs that move belong to {features} features.",
-    zh="L = {length}，C = {channels}：没有报错，但改变的 {moved} 个输出分属 {features} 个特征。",
+    en="L = {length}, d = {width}: no error, yet the {moved} outputs that move belong to {features} features.",
+    zh="L = {length}，d = {width}：没有报错，但改变的 {moved} 个输出分属 {features} 个特征。",
 )
 RIGHT = Text(
-    en="L = {length}, C = {channels}: {moved} outputs move, all of one feature, at every position of both samples.",
-    zh="L = {length}，C = {channels}：{moved} 个输出改变，都属于同一个特征，遍及两个样本的所有位置。",
+    en="L = {length}, d = {width}: {moved} outputs move, all of one feature, at every position of both samples.",
+    zh="L = {length}，d = {width}：{moved} 个输出改变，都属于同一个特征，遍及两个样本的所有位置。",
 )
 GUESS = Prediction(
     {
@@ -40,24 +40,24 @@ GUESS = Prediction(
     },
     right="position",
     question=Text(
-        en="Feature 1 of token 1 is pushed, and L and C are both 4. Which blocks rise with it?",
-        zh="推动词元 1 的特征 1，L 和 C 都是 4。哪些方块会跟着升起来？",
+        en="Feature 1 of token 1 is pushed, and L and d are both 4. Which blocks rise with it?",
+        zh="给词元 1 的特征 1 加上 10，L 和 d 都是 4。哪些方块会跟着升起来？",
     ),
     explanation=Text(
-        en="the layer takes the positions for channels: set L to 4, and the row of token 1 rises in both sentences.",
-        zh="这一层把位置当成了通道：把 L 调到 4，两个句子里词元 1 的那一行都会升起来。",
+        en="the layer takes positions for features: set L to 4, and the row of token 1 rises in both sentences.",
+        zh="这一层把位置当成了特征：把 L 调到 4，两个句子里词元 1 的那一行都会升起来。",
     ),
 )
-"""Which blocks rise with the pushed one, where L = C = 4 and nothing is refused."""
+"""Which blocks rise with the pushed one, where L = d = 4 and nothing is refused."""
 
 NO_OUTPUT = Text(en="error: no output", zh="报错，没有输出")
-READING = Text(en="the number on a block is its feature c", zh="方块上的数字是它的特征编号 c")
+READING = Text(en="the number on a block says which feature it is", zh="方块上的数字是它的特征编号")
 
 
 def layout_trap(figure: Figure) -> Callable[..., str]:
     """The tokens of two sentences as rows of blocks, one of whose numbers is pushed by 10.
 
-    update(length, channels, transpose): L, C, and whether (N, L, C) is turned into (N, C, L) for the layer and back.
+    update(length, width, transpose): L, d, and whether (N, L, d) is turned into (N, d, L) for the layer and back.
     """
     axes = add_axes(figure, wide=(0.0, 0.0, 1.0, 0.86), narrow=(0.0, 0.0, 1.0, 0.75))
     call = figure.text(0.02, 0.94, "", family="monospace", size=11, color=INK, va="center", animated=True)
@@ -68,21 +68,21 @@ def layout_trap(figure: Figure) -> Callable[..., str]:
     figure.text(**below, s=str(READING), size=10, color=QUIET, va="center")
     drawn: list[Blocks] = []
 
-    def update(length: int, channels: int, transpose: bool) -> str:
-        shape = (SAMPLES, 1, length, channels)
+    def update(length: int, width: int, transpose: bool) -> str:
+        shape = (SAMPLES, 1, length, width)
         if not drawn or drawn[0].shape != shape:
             drawn[:] = [two_sentences(axes, shape)]
-        x = torch.sin(0.37 * torch.arange(SAMPLES * length * channels, dtype=torch.float64))
-        x = x.view(SAMPLES, length, channels)
+        x = torch.sin(0.37 * torch.arange(SAMPLES * length * width, dtype=torch.float64))
+        x = x.view(SAMPLES, length, width)
         pushed = x.clone()
-        cell = channels + 1  # feature 1 of token 1
+        cell = width + 1  # feature 1 of token 1
         pushed.view(-1)[cell] += PUSH
-        call.set_text("BatchNorm1d(C)(x.mT).mT" if transpose else "BatchNorm1d(C)(x)")
+        call.set_text("BatchNorm1d(d)(x.mT).mT" if transpose else "BatchNorm1d(d)(x)")
         pickable(call, "transpose", [not transpose])
 
-        layer = nn.BatchNorm1d(channels, dtype=torch.float64)
-        sizes = {"length": length, "channels": channels}
-        feature = np.arange(x.numel()) % channels
+        layer = nn.BatchNorm1d(width, dtype=torch.float64)
+        sizes = {"length": length, "width": width}
+        feature = np.arange(x.numel()) % width
         try:
             old, new = ((layer(t.mT).mT if transpose else layer(t)).detach().flatten() for t in (x, pushed))
         except RuntimeError as refused:
@@ -103,15 +103,15 @@ def two_sentences(axes: Axes, shape: tuple[int, int, int, int]) -> Blocks:
     axes.clear()
     blocks = Blocks(axes, shape)
     left, low, right, high = blocks.extent
-    # The picture is far wider than high: let the height decide the scale, whatever L and C are.
+    # The picture is far wider than high: let the height decide the scale, whatever L and d are.
     axes.set(xlim=(left - 1.6, right + 0.6), ylim=(low - 0.9, high + 0.3))
-    _, _, length, channels = shape
+    _, _, length, width = shape
     for row in range(length):
-        x, y = blocks.top(row * channels)
+        x, y = blocks.top(row * width)
         axes.text(x - 0.75, y, f"l = {row}", ha="right", va="center", size=10, color=INK)
     for sample in range(SAMPLES):
-        first = sample * length * channels
-        middle = (blocks.top(first) + blocks.top(first + channels - 1)) / 2
+        first = sample * length * width
+        middle = (blocks.top(first) + blocks.top(first + width - 1)) / 2
         axes.text(middle[0], low - 0.3, f"n = {sample}", ha="center", va="top", size=10, color=INK)
     return blocks
 
@@ -128,7 +128,7 @@ def panel(**own: Control) -> Panel:
     controls = {
         "guess": GUESS,
         "length": Slider(2, 5, 1, value=3, label=Text(en="length L", zh="长度 L")),
-        "channels": Slider(2, 5, 1, value=4, label=Text(en="features C", zh="特征数 C")),
+        "width": Slider(2, 5, 1, value=4, label=Text(en="features d", zh="特征数 d")),
         "transpose": Toggle(False, label=Text(en="transpose first", zh="先转置")),
     }
     return Panel(layout_trap, size=(10, 3.6), narrow=(4.6, 3.8), **controls | own)

@@ -29,7 +29,7 @@ GUESS = Prediction(
     right=18,
     question=Text(
         en="The layer is BatchNorm, and one of 72 numbers is pushed. How many outputs move?",
-        zh="这一层是批量归一化。推动 72 个数中的一个，会有多少个输出改变？",
+        zh="这一层是批量归一化。推 72 个数中的一个，会有多少个输出改变？",
     ),
     explanation=Text(
         en="18 move: drag push to 10, and the whole channel is raised, in every sample.",

@@ -15,7 +15,9 @@ from blocklab_course.checks.recipes.axes import CUBE_CASES, NO_BATCH_CASES, SIZE
 from blocklab_course.i18n import Text
 
 POKE = Text(en="Poke one number", zh="推一推：只改一个数")
-BY_HAND = Text(en="Two rows by hand", zh="动手算两行")
+MISSING_AXIS = Text(en="The missing axis", zh="少了一个轴")
+FORMULA = Text(en="The formula", zh="公式")
+ANY_AXES = Text(en="Going further: any layout, any axes", zh="选读：任意布局，任意几个轴")
 LAST_AXES = Text(en="The last axes", zh="最后几个轴")
 LAYOUT_TRAP = Text(en="The layout trap", zh="布局陷阱")
 
@@ -48,7 +50,7 @@ ONE_MEAN_AXES = Exercise(
             zh="只写轴 1，每一行各有一个均值，共两个。要让哪些轴消失，就把它们都写上。",
         ),
     ),
-    section=BY_HAND,
+    section=ANY_AXES,
     hint_line="x.mean(my_axes).shape == ()",
 )
 
@@ -77,7 +79,7 @@ BATCH_NORM_MISTAKES = (
         en="Your results are a little too small: `x.var()` divides by the count minus 1. Write `correction=0`, or let "
         "`standardize` do it.",
         zh="你的结果偏小一点：`x.var()` 除以个数减 1。请写 `correction=0`，或者直接用 `standardize`。",
-        section=BY_HAND,
+        section=FORMULA,
         hint_line="(x - mean) / (variance + eps).sqrt()",
     ),
     wrong("unbiased-deviation-without-eps", with_unbiased_deviation).hint(
@@ -85,7 +87,7 @@ BATCH_NORM_MISTAKES = (
         "divided by 0. `standardize` does both right.",
         zh="有两处不对：`x.std()` 除以个数减 1；又漏了 ε，一个通道里的数都相等时，就成了 0 除以 0。"
         "用 `standardize`，两处都不会错。",
-        section=BY_HAND,
+        section=FORMULA,
         hint_line="(x - mean) / (variance + eps).sqrt()",
     ),
     wrong("without-keepdim", without_keepdim).hint(
@@ -94,7 +96,7 @@ BATCH_NORM_MISTAKES = (
         zh="你的均值形状是 `(C,)`，相减时对到了最后一个轴上，甚至根本对不上。"
         "请用 `keepdim=True` 保留求过均值的轴，或者直接用 `standardize`。",
         shown_on="images",
-        section=BY_HAND,
+        section=MISSING_AXIS,
         hint_line="mean = x.mean((0, 2, 3), keepdim=True)  # (1, C, 1, 1)",
     ),
     wrong("evaluation-mode", lambda x: x / (1 + 1e-5) ** 0.5).hint(  # running statistics of 0 and 1
@@ -103,13 +105,13 @@ BATCH_NORM_MISTAKES = (
         zh="你没有真正做归一化：运行统计量为 0 和 1 时，评估模式只是除以 √(1 + ε)。"
         "请用这个小批量自己的均值和方差，像训练时那样。",
         shown_on="images",
-        section=BY_HAND,
+        section=FORMULA,
         hint_line="y = (x - mean) / (variance + eps).sqrt()",
     ),
     wrong("eps-of-keras", lambda x: standardize(x, (0, 2, 3), eps=1e-3)).hint(
         en="Your ε is 0.001, as in Keras. Here it is 1e-5, the default of `standardize`.",
         zh="你的 ε 是 0.001，与 Keras 相同。这里应当是 1e-5，即 `standardize` 的默认值。",
-        section=BY_HAND,
+        section=FORMULA,
         hint_line="y = standardize(x, (0, 2, 3))",
     ),
     # The same until a float64 comes, where it stops.
@@ -119,7 +121,7 @@ BATCH_NORM_MISTAKES = (
         zh="你没有真正做归一化：torch 的批量归一化在评估模式下用的是运行统计量，而它们还是 0 和 1。"
         "请用这个小批量自己的均值和方差，像训练时那样。",
         shown_on="images",
-        section=BY_HAND,
+        section=FORMULA,
         hint_line="y = (x - mean) / (variance + eps).sqrt()",
     ),
     wrong("module-in-float32", lambda x: nn.BatchNorm2d(x.shape[1], device=x.device)(x)).hint(
@@ -127,7 +129,7 @@ BATCH_NORM_MISTAKES = (
         "`standardize`, which has neither.",
         zh="`nn.BatchNorm2d` 会自己创建 float32 的 γ 和 β，输入是 float64 时就会报错。"
         "请用 `standardize`，它没有这两个参数。",
-        section=BY_HAND,
+        section=FORMULA,
         hint_line="y = standardize(x, (0, 2, 3))",
     ),
     wrong("batch-axis-only", axes=(0,)).hint(

@@ -27,7 +27,7 @@ from blocklab_course.checks.recipes.normalizing import (
 )
 from blocklab_course.i18n import Text
 
-from .by_axes import BY_HAND
+from .by_axes import FORMULA
 
 AN_AXIS_CUT = Text(en="Going further: an axis cut in two", zh="选读：把一个轴拆成两个")
 GAMMA_AND_BETA = Text(en="Going further: what γ and β can undo", zh="选读：γ 和 β 能抵消什么")
@@ -244,14 +244,14 @@ GROUP_NORM = Exercise(
         *with_section(
             GAMMA_AND_BETA, *RESCALE_MISTAKES, hint_line="y = y * weight.view(per_channel) + bias.view(per_channel)"
         ),
-        *with_section(BY_HAND, *EPS_MISTAKES, hint_line="y = (grouped - mean) / (variance + eps).sqrt()"),
+        *with_section(FORMULA, *EPS_MISTAKES, hint_line="y = (grouped - mean) / (variance + eps).sqrt()"),
         *with_section(
-            BY_HAND,
+            FORMULA,
             *select(SHARED_MISTAKES, "unbiased-variance", "mean-square-for-variance"),
             hint_line="variance = (grouped - mean).square().mean(axes, keepdim=True)",
         ),
         *with_section(
-            BY_HAND,
+            FORMULA,
             *select(SHARED_MISTAKES, "mean-not-subtracted", "statistics-detached"),
             hint_line="mean = grouped.mean(axes, keepdim=True)",
         ),

@@ -137,7 +137,7 @@ POSITION_MISTAKES = (
 WHOLE_TABLE = (
     wrong("pushed-one-not-counted", **{step: count - 1 for step, count in recipe.__kwdefaults__.items()}).hint(
         en="Each of your numbers is one too small: the number that is pushed moves as well.",
-        zh="你的每个数都少了一：推动的那个数，自己的输出也会变。",
+        zh="你的每个数都少了一：你推的那个数，自己的输出也会变。",
     ),
     wrong(
         "all-samples-everywhere", sample=N * C * H * W, plate=N * H * W, group=N * C // 2 * H * W, position=N * C
@@ -149,7 +149,7 @@ WHOLE_TABLE = (
     wrong("pushed-one-alone", batch=1, sample=1, plate=1, group=1, position=1).hint(
         en="Not only the pushed number moves. Its mean changes, and with it every output that this mean is subtracted "
         "from.",
-        zh="改变的不只是推动的那个数。它的均值变了，凡是要减去这个均值的输出都会变。",
+        zh="改变的不只是你推的那个数。它的均值变了，凡是要减去这个均值的输出都会变。",
     ),
 )
 
@@ -158,12 +158,12 @@ MEANS_COUNTED = (
     wrong("means-counted", **MEANS).hint(
         en="You counted the means that each layer has. Count the numbers that share *one* mean, that of the pushed "
         "number.",
-        zh="你数的是每种层有多少个均值。要数的是，有多少个数与推动的那个数共用**一个**均值。",
+        zh="你数的是每种层有多少个均值。要数的是，有多少个数与你推的那个数共用**一个**均值。",
     ),
     *(
         wrong(f"{layer.en.lower().replace(' ', '-')}-means-counted", **{step: count}).hint(
             en=f"{layer.en}: there are {count} means. Count the numbers that share the one of the pushed number.",
-            zh=f"{layer.zh}：{count} 是均值的个数。要数的是，有多少个数与推动的那个数共用一个均值。",
+            zh=f"{layer.zh}：{count} 是均值的个数。要数的是，有多少个数与你推的那个数共用一个均值。",
         )
         for layer, (step, count) in zip(LAYERS, MEANS.items(), strict=True)
     ),
