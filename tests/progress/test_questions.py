@@ -23,9 +23,10 @@ def of_lesson(language: str, name: str) -> list[Question]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_lessons_ask_three_questions_in_both_languages(name):
+def test_lessons_ask_two_or_three_questions_in_both_languages(name):
     found = {language: of_lesson(language, name) for language in LANGUAGES}
-    assert len(found["en"]) == len(found["zh"]) == (3 if name[:2].isdigit() and name[:2] != "00" else 0)
+    assert len(found["en"]) == len(found["zh"])
+    assert len(found["en"]) in ({2, 3} if name[:2].isdigit() and name[:2] != "00" else {0})
     for question in found["en"] + found["zh"]:
         assert "details" not in question.asked + question.answer
         assert "?" in question.asked or "？" in question.asked
