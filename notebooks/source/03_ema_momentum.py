@@ -8,7 +8,7 @@ The network contains 49 BatchNorm layers. In `eval()` they use what they *rememb
 
 To find out, you write the moving average and the BatchNorm layer, and put the layer into this network. This lesson is a side trip, because the Transformers of the main route contain no BatchNorm. Moving averages are everywhere, though: Adam keeps two of them for every weight.
 
-Plan for about 50 minutes. *Going further* is extra.
+Plan for about 55 minutes. *Going further* is extra.
 """
 
 # %% [markdown] lang="zh"
@@ -21,7 +21,7 @@ r"""
 
 要弄清楚，你先写出移动平均，再写出批量归一化层，把它放进这个网络里看一看。主线里的 Transformer 没有批量归一化，所以这一课是支线。不过移动平均到处都用得上，比如 Adam 就给每个权重记着两个。
 
-整课大约需要 50 分钟，选读另计。
+整课大约需要 55 分钟，选读另计。
 """
 
 # %%
