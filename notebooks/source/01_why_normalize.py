@@ -2,22 +2,22 @@
 r"""
 # 01 Why do activations need a scale?
 
-Take a healthy network of twenty $\tanh$ layers and multiply every one of its weights by 100. It is ruined: nearly all its numbers get stuck at −1 or 1. Now put one small function between the layers and multiply again. This time the numbers hardly move, by less than a thousandth. And yet, at the same learning rate, the twenty layers have all but stopped learning. What has changed, if not what they compute?
+Take a network of twenty layers and multiply all of its weights by 100. The network is ruined: nearly all of its outputs are stuck at −1 or 1, and it can no longer learn. Now put one small function between the layers and multiply the weights by 100 again. This time the outputs barely change, by less than 0.001. But if you train this network with the same learning rate as before, its twenty layers still learn almost nothing. What has changed, if not what the network computes?
 
-That function is a **normalization**. SmolLM2, the chat model of lesson 00, calls one 61 times for every token. We begin with BatchNorm, where reasons, words and mistakes are easiest to see; from it grew what Transformers use (lessons 05, 06).
+The small function is a **normalization**. SmolLM2, the chat model of lesson 00, calls one 61 times for every token (a word or a piece of a word). This lesson uses *BatchNorm*, because it makes the reasons and the usual mistakes easy to see. The norms of Transformers grew out of it, and they follow in lessons 05 and 06.
 
-After this lesson you can recognize *saturation*, tell what a norm does to outputs and to gradients and what it does *not* solve, and train a network with your own. It takes about 45 minutes, without *Going further*.
+You will write the core of BatchNorm, train a network with it, and solve the riddle with one line of algebra. Plan for about 40 minutes. *Going further* is extra.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 01 激活值为什么需要合适的尺度？
 
-一个二十层的 $\tanh$ 网络，本来好好的，把它的所有权重都乘以 100，它就毁了：里面的数几乎都卡在 −1 或 1。现在，在各层之间插入一个小小的函数，同样放大。这一回，网络算出来的数几乎不变，相差不到千分之一。可是，学习率还是那个学习率，这二十层却几乎什么也学不到了。既然算出来的数没变，变的到底是什么？
+拿一个二十层的网络，把所有权重都乘以 100，网络就毁了：输出几乎全都卡在 −1 或 1，再也学不动。现在，在各层之间插进一个小小的函数，权重照样放大 100 倍。这一次，输出几乎不变，相差不到 0.001。可是，用原来的学习率去训练，这二十层还是几乎什么也学不到。网络算出来的数明明没变，到底是什么变了？
 
-这个小小的函数就是**归一化**（normalization）。第 00 课的聊天模型 SmolLM2，每处理一个词元（token，一个词或词的一部分）都要调用它 61 次。我们从批量归一化（BatchNorm）学起，因为归一化的道理、术语和常见错误，在它身上最容易看清；Transformer 用的归一化由它演变而来，见第 05、06 课。
+这个小小的函数就是**归一化**（normalization）。第 00 课的聊天模型 SmolLM2，每处理一个词元（token，即词或词的一部分），就要用到它 61 次。这一课用批量归一化（BatchNorm）来讲，因为归一化的道理和常见错误，在它身上最容易看清。Transformer 里的归一化由它演变而来，第 05、06 课会讲到。
 
-学完这一课，你能认出**饱和**，能说清归一化怎样影响输出、又怎样影响梯度，还知道它**解决不了**什么。你还会用自己写的归一化训练一个网络。大约需要 45 分钟，选读另计。
+你要写出批量归一化的核心，用它训练一个网络，再用一行推导解开上面的谜。整课大约需要 40 分钟，选读另计。
 """
 
 # %%
@@ -28,477 +28,96 @@ from blocklab import standardize
 from blocklab_course.pretrained.digits import load_digits
 from blocklab_course import check
 from blocklab_course.workspace.solutions import load
-from blocklab_course.lessons.why_normalize import four_norms, saturation, signals_through_layers
+from blocklab_course.lessons.why_normalize import questions, saturation, signals_through_layers
 from blocklab_course.lessons.why_normalize.linear_classifier import found_by_line
 from blocklab_course.lessons.why_normalize.signals_through_layers import signals
 
 # %% [markdown] lang="en"
 r"""
-## Two questions first
-
-1. You multiply a number by 0.5, and do so 20 times. Roughly what is left of it?
-2. What is the slope of $\tanh$ at 0, and what does it tend to far out?
-
-<details><summary>Answers</summary>
-
-1. A millionth: $0.5^{20} \approx 10^{-6}$.
-2. 1 at 0, and 0 far out: the slope is $1 - \tanh^2$.
-
-</details>
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 先想两个问题
-
-1. 一个数连续 20 次乘以 0.5，大约还剩原来的多少？
-2. $\tanh$ 在 0 处的斜率是多少？在远处趋近于多少？
-
-<details><summary>答案</summary>
-
-1. 百万分之一：$0.5^{20} \approx 10^{-6}$。
-2. 在 0 处是 1，在远处趋近于 0，因为斜率是 $1 - \tanh^2$。
-
-</details>
-"""
-
-# %% [markdown] lang="en"
-r"""
-## Twenty layers, eight lines
-
-A layer multiplies by a matrix, and then an *activation function* such as $\tanh$ or ReLU ($\max(0, x)$) bends each number; what comes out are the *activations*. Here is the network, at first without a `norm`.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 二十层，八行代码
-
-一层先乘一个矩阵，再用**激活函数**（activation function）把每个数弯一弯，例如 $\tanh$ 或 ReLU（$\max(0, x)$）；得到的数叫作**激活值**（activation）。下面就是这一课的整个网络，其中的 `norm` 暂时什么也不做。
-"""
-
-
-# %%
-def network(x, weights, norm, activation):
-    layers = []
-    for weight in weights:
-        x = x @ weight  # (N, d)
-        x = norm(x)
-        x = activation(x)
-        layers.append(x)
-    return layers
-
-
-# %% [markdown] lang="en"
-r"""
-After a matrix, each number is a sum of $d$ products. With weights of standard deviation $1/\sqrt{d}$ it is about as large as what went in; call these *weights of 1*. Weights of 0.5 make it half as large. That sounds harmless, but the next layer halves again.
-
-**Predict first.** How large are the activations of layer 20, with weights of 0.5 and with weights of 3?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-乘矩阵之后，每个数都是 $d$ 个乘积之和。权重的标准差取 $1/\sqrt{d}$ 时，这个和与输入差不多大，我们就说“权重为 1”。权重为 0.5，每个数都缩小一半。听起来没什么，可是下一层又缩小一半。
-
-**先猜一猜**：权重为 0.5 时，第 20 层的激活值有多大？权重为 3 呢？
-"""
-
-# %% tags=["answer"]
-x = torch.randn(256, 128)  # (N, d)
-for size in (0.5, 1, 3):
-    layers = network(x, size / 128**0.5 * torch.randn(20, 128, 128), lambda x: x, torch.tanh)
-    signals_through_layers.print_deviations(size, layers)
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-A millionth is left with weights of 0.5. With weights of 3 the deviation stays at 0.83: each matrix triples it, and $\tanh$ cuts it back to below 1. Even with weights of 1, $\tanh$ shrinks a little each time.
-
-</details>
-
-From such tiny numbers there is little to learn. A weight's gradient is what comes in times the gradient that comes back, and on its way back that is halved by every layer, too. But what is wrong with weights of 3?
-
-## Where tanh is flat
-
-On its way back the gradient is multiplied by the slope of $\tanh$. So let us look at that.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-权重为 0.5，只剩百万分之一。权重为 3，标准差停在 0.83：矩阵每次放大到三倍，$\tanh$ 又把它压回 1 以下。就算权重为 1，$\tanh$ 每次也会缩小一点。
-
-</details>
-
-数这么小，就学不到什么了。权重的梯度，等于传进来的数乘以传回来的梯度；而梯度往回传时，每过一层同样缩小一半。可是，权重为 3 又有什么不好？
-
-## tanh 平坦的地方
-
-反向传播时，梯度在传回权重的路上要乘以 $\tanh$ 的斜率。所以斜率也要看一看。
-"""
-
-# %%
-z = torch.tensor([0.1, 2.0, 5.0], requires_grad=True)
-torch.tanh(z).sum().backward()
-for number, output, slope in zip(z, torch.tanh(z), z.grad, strict=True):
-    print(f"{number=:.1f}   {output=:.4f}   {slope=:.4f}")
-
-# %% [markdown] lang="en"
-r"""
-From 2 to 5 the output hardly moves, while the slope falls from 0.07 to 0.0002. A unit whose inputs lie where the curve is so flat is called *saturated*: the weights in front of it get almost no gradient and cannot learn.
-
-**Predict first.** How large must the standard deviation of the inputs be before half of the outputs lie beyond ±0.9? And with *standardize first* switched on? Drag the dot on the curve.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-从 2 到 5，输出几乎没动，斜率却从 0.07 降到 0.0002。输入落到这样平坦的地方，就叫**饱和**（saturation）：这个单元前面的权重几乎得不到梯度，也就学不动了。
-
-**先猜一猜**：输入的标准差要多大，才会有一半的输出超出 ±0.9？打开“先标准化”以后呢？拖动曲线上的圆点试试。
-"""
-
-# %% tags=["panel"]
-saturation.panel()
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-About 2.2, which lies between two stops of the slider: 46% at 2.0 and 56% at 2.51. With *standardize first* it is 14%, as at standard deviation 1, wherever you drag.
-
-</details>
-
-It also matters *where* the inputs lie: with mean 3 and standard deviation 0.1, every output lies beyond 0.9.
-
 ## By hand: subtract, then divide
 
-To **standardize** is to subtract the mean, which puts the place right, and to divide by the standard deviation, which puts the size right. Take 1, 2, 3, 4. Their mean is 2.5, so the differences from it are −1.5, −0.5, 0.5 and 1.5. The *variance* is the mean of their squares: $(2.25 + 0.25 + 0.25 + 2.25) / 4 = 1.25$. Its root, 1.118, is the standard deviation, and $1.5 / 1.118 = 1.342$, the last bar of lesson 00.
+The small function *standardizes* numbers. First it subtracts their mean μ, so that they lie around 0. Then it divides them by their standard deviation σ, so that they are neither large nor small.
 
-Four equal numbers have the variance 0, and 0 cannot be divided by 0. Therefore a small number ε is added to the variance, under the root: the argument `eps`, $10^{-5}$ unless you say otherwise. So it was ε that made the bars of lesson 00 shrink for small *s*; the *s* that you found there, squared, is ε.
+Take 1, 2, 3, 4. Their mean is 2.5, and subtracting it leaves −1.5, −0.5, 0.5, 1.5. The *variance* σ² is the mean of the squares of these differences: $(2.25 + 0.25 + 0.25 + 2.25) / 4 = 1.25$. Its square root is σ = 1.118. Divided by σ, the four numbers become −1.342, −0.447, 0.447, 1.342. You have seen the last one before: it is the length of the last bar in lesson 00.
+
+The next cell does this for three rows. The second is the first times 100, and in the third all numbers are equal.
 """
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
-
-约为 2.2，在滑块的两档之间：2.0 时占 46%，2.51 时占 56%。打开“先标准化”以后，怎么拖都是 14%，与标准差为 1 时一样。
-
-</details>
-
-输入落在**哪里**也很要紧：要是均值为 3，标准差哪怕只有 0.1，所有的输出也都会超出 0.9。
-
 ## 动手算：先减，再除
 
-**标准化**（standardization）就是先减去均值，把位置摆正，再除以标准差，把大小调好。以 1、2、3、4 为例，均值是 2.5，它们与均值之差（离差）是 −1.5、−0.5、0.5 和 1.5。**方差**是离差平方的均值：$(2.25 + 0.25 + 0.25 + 2.25) / 4 = 1.25$。方差开方得 1.118，就是标准差，而 $1.5 / 1.118 = 1.342$，正是第 00 课里最后一根柱子的长度。
+这个小小的函数要做的事叫**标准化**（standardization），分两步。第一步，减去均值 μ，让这些数分布在 0 的两边；第二步，除以标准差 σ，让它们不大也不小。
 
-四个相等的数，方差为 0，而 0 不能除以 0。所以要在根号里给方差加上一个很小的数 ε，也就是参数 `eps`，不另外指定就取 $10^{-5}$。第 00 课里，*s* 很小时柱子会缩短，就是因为它；你在那里求出的 *s*，平方正好是 ε。
+以 1、2、3、4 为例。均值是 2.5，减去它，得到 −1.5、−0.5、0.5、1.5，这些差叫做离差。**方差** σ² 是离差平方的均值：$(2.25 + 0.25 + 0.25 + 2.25) / 4 = 1.25$，开方就得到标准差 σ = 1.118。四个数都除以 σ，就成了 −1.342、−0.447、0.447、1.342。最后一个你已经见过，第 00 课里最后一根柱子就是这么长。
+
+下一个单元格对三行数这样做。第二行是第一行的 100 倍，第三行的四个数全都相等。
 """
 
 # %%
-for numbers in ([1.0, 2.0, 3.0, 4.0], [2.0, 2.0, 2.0, 2.0]):
-    x = torch.tensor(numbers)
-    difference = x - x.mean()
-    variance = difference.square().mean()
-    standardized = (difference / (variance + 1e-5).sqrt()).numpy().round(3)
-    print(f"{variance=:.2f}   {standardized=!s}")
+for row in ([1.0, 2, 3, 4], [100.0, 200, 300, 400], [2.0, 2, 2, 2]):
+    x = torch.tensor(row)
+    mean = x.mean()
+    variance = (x - mean).square().mean()
+    y = (x - mean) / variance.sqrt()
+    print(f"μ = {mean:5.1f}   σ = {variance.sqrt():7.3f}   y =", y)
 
 # %% [markdown] lang="en"
 r"""
-## By hand: which axis disappears?
+The first two results are the same. A row that is 100 times as large also has a standard deviation 100 times as large, so the division removes the factor.
 
-Between layers a norm meets a table, samples by features, and the axes decide whether it standardizes columns or rows.
+The third row gives `nan`, because its standard deviation is 0 and 0 cannot be divided by 0. So a small constant ε is added to the variance before taking the root. It hardly matters unless the variance is as small as ε.
 
-The axis that you average along disappears from the shape; along the others every place keeps a mean of its own. With a tuple of axes for `mean` all numbers along them form *one* group, with one mean and variance.
-"""
+You have already measured ε. In lesson 00 the numbers were s times 1, 2, 3, 4, so the last difference was 1.5 s, the variance was 1.25 s², and you looked for the s that makes the last bar 1 long:
 
-# %% [markdown] lang="zh"
-r"""
-## 动手算：哪个轴会消失？
+$$\frac{1.5\,s}{\sqrt{1.25\,s^2 + \varepsilon}} = 1 \quad\text{means}\quad 2.25\,s^2 = 1.25\,s^2 + \varepsilon, \quad\text{so}\quad s^2 = \varepsilon$$
 
-在各层之间，归一化面对的是一张表，每行一个样本，每列一个特征。标准化是按列做还是按行做，全看沿哪个轴。
+The number that you were asked to remember, $10^{-5}$, is ε.
 
-沿哪个轴求均值，形状里消失的就是哪个轴；在其余的轴上，每个位置各有自己的均值。torch 的 `mean` 也可以用元组同时写几个轴，这时，这些轴上所有的数合成**一组**，只有一个均值、一个方差。
-"""
+## The formula
 
-# %%
-x = torch.tensor([[1.0, 200.0], [2.0, 100.0], [6.0, 600.0]])  # (N, d)
-for axes in (0, 1, (0, 1)):
-    mean, with_keepdim = x.mean(axes), x.mean(axes, keepdim=True)
-    print(f"{axes=}   {list(mean.shape)=}   {list(with_keepdim.shape)=}")
-square = torch.tensor([[1.0, 1.0, 1.0], [5.0, 5.0, 5.0], [9.0, 9.0, 9.0]])
-print(f"{(square - square.mean(1)).tolist()=}")
-print(f"{(square - square.mean(1, keepdim=True)).tolist()=}")
+$$y = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
-# %% [markdown] lang="en"
-r"""
-To subtract, torch lines shapes up from the last axis (*broadcasting*). So means of shape `(3,)` do not fit `(3, 2)`, and fit a square along the wrong axis, without an error: in `square` every row minus its own mean should be 0. `keepdim=True` keeps the averaged axis, with size 1, and every mean meets its own row.
+Which numbers share μ and σ? Between the layers of a network, `x` is a table of shape `(N, d)`: N samples, one in each row, with d *features*, one in each column. **BatchNorm** standardizes each column. It takes the mean of a feature over all samples of the *mini-batch*, the samples that go through the network together in one training step.
 
-**Your turn, one line.** Now `x` has three axes, `(N, L, d)`: N texts of L words with d features each. Along which axes must you average so that one mean is left for every *feature*, over all words of all texts? Replace `None` by the axes.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-相减时，torch 从最后一个轴起把形状对齐，这叫广播（broadcasting）。所以，形状为 `(3,)` 的均值与 `(3, 2)` 对不上；遇到方阵倒是对得上，却对到了别的轴上，而且不会报错：`square` 的每一行减去自己的均值，本来应当全是 0。写上 `keepdim=True`，求过均值的轴就会保留下来，大小为 1，每个均值正好对上自己那一行。
-
-**轮到你了**，只写一行：现在 `x` 有三个轴，形状是 `(N, L, d)`，即 N 个文本，每个文本 L 个词，每个词有 d 个特征。要让每个**特征**在所有文本的所有词上只有一个均值，应当沿哪些轴求均值？请把 `None` 换成这些轴。
-"""
-
-# %% tags=["exercise"]
-my_axes = None
-
-check("feature_axes", my_axes)
-
-# %% [markdown] lang="en"
-r"""
-Stuck? The shapes above show which axes are left.
-
-<details><summary>The idea</summary>
-
-Each feature needs a mean of its own, so axis 2 must stay, and the other two must disappear.
-
-</details>
-"""
-
-# %% [markdown] lang="zh"
-r"""
-卡住了？看看上面打印的形状，沿哪个轴求均值之后还剩下什么。
-
-<details><summary>思路</summary>
-
-每个特征都要有自己的均值，所以最后一个轴，即轴 2，要留下，另外两个轴要消失。
-
-</details>
-"""
-
-# %% tags=["solution"]
-solved_axes = (0, 1)
-
-check("feature_axes", solved_axes, keep=False)
-
-# %% [markdown] lang="en"
-r"""
-## Weights times 100
-
-Now put a norm between matrix and activation function. **BatchNorm** standardizes each feature over the samples of the mini-batch, along axis 0; **LayerNorm** each sample over its features, along axis 1.
-
-The panel runs your `network`, untrained: left the activations of every layer, right their standard deviation and the size of their weights' gradient. Its input is badly scaled on purpose (mean 3, standard deviation 5, too much for layer 1), and its loss is a random sum of the last activations.
-
-**Predict first.** Choose BatchNorm, and let the weights grow a hundredfold, from 0.1 to 10. What happens to the histograms, and what to the gradient of the weights?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 权重放大 100 倍
-
-现在，在矩阵和激活函数之间加上归一化。训练时每一步只取一小批样本，叫作**小批量**（mini-batch）。**批量归一化**一列一列地标准化，同一个特征在这一批样本里的数共用一个均值，也就是沿轴 0；**层归一化**（LayerNorm）则一行一行地标准化，同一个样本的各个特征共用一个均值，也就是沿轴 1。
-
-下面的面板运行的就是你的 `network`，还没有训练：左边是各层的激活值；右边是它们的标准差，以及每一层权重的梯度有多大。输入故意没有调好，均值为 3，标准差为 5，所以第 1 层是饱和的；损失是最后一层激活值的随机加权和。
-
-**先猜一猜**：选“批量归一化”，让权重从 0.1 变大到 10。直方图会怎样？权重的梯度呢？
-"""
-
-# %% tags=["panel", "guess"]
-signals_through_layers.panel(network)
-
-# %% tags=["answer"]
-for gain in (0.1, 10):
-    layers, gradients = signals(gain, 20, "tanh", "batch", network)
-    signals_through_layers.print_gain(gain, layers, gradients)
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-The histograms stay, and the gradient falls to a hundredth, in layer 1 from 300 to 3. The norm divides the size of the weights out. Weights 100 times as large must be changed 100 times as much to change the outputs as much. So a change of the same size now moves the loss a hundredth as far, and how far the loss moves is what the gradient says.
-
-That answers the riddle. A step of plain gradient descent is a hundredth as long, and the weights are a hundred times as long, so it turns them 10000 times less. It crawls.
-
-</details>
-
-Now take the norm away and drag *weights* to 0.5 and to 3.2, to see what it has saved you from. (*Input only* helps layer 1 alone.)
-
-## Does it learn?
-
-Let us train: twenty layers, handwritten digits, 200 steps.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-直方图不变，梯度只剩百分之一，第 1 层的从 300 降到 3。归一化把权重的大小除掉了。权重变为原来的 100 倍，改动也要变为 100 倍，输出才变化得一样多。反过来，同样的改动，只让损失变化原来的百分之一；梯度量的正是这个变化。
-
-开头的谜底就在这里。权重大了两个数量级，普通梯度下降每一步的改动却只有原来的百分之一，所以方向的变化只有原来的 10000 分之一。网络只是慢得像在爬。
-
-</details>
-
-再把归一化去掉，把“权重的大小”拖到 0.5，再拖到 3.2，看看它替你免去了什么。（只归一化输入，只对第 1 层有用。）
-
-## 它学得会吗？
-
-这一切到底要不要紧，得看网络学不学得会。所以我们来训练一个：二十层，手写数字，200 步。
-"""
-
-# %%
-images, labels = load_digits()
-pixels = images.flatten(1) / 16  # (N, d)
-print(f"{list(pixels.shape)=}")
-
-
-# %%
-def accuracy(norm, size, layers_lr=0.1):
-    random = torch.Generator().manual_seed(0)
-    weights = (size / 64**0.5 * torch.randn(20, 64, 64, generator=random)).requires_grad_()
-    readout = (torch.randn(64, 10, generator=random) / 64**0.5).requires_grad_()
-    groups = [{"params": [weights], "lr": layers_lr}, {"params": [readout]}]
-    descent = torch.optim.SGD(groups, lr=0.1)
-    for _ in range(200):
-        rows = torch.randint(1500, (256,), generator=random)
-        scores = network(pixels[rows], weights, norm, torch.tanh)[-1] @ readout
-        descent.zero_grad()
-        F.cross_entropy(scores, labels[rows]).backward()
-        descent.step()
-    best = (network(pixels[1500:], weights, norm, torch.tanh)[-1] @ readout).argmax(1)
-    return (best == labels[1500:]).float().mean().item()
-
-
-# %% [markdown] lang="en"
-r"""
-The accuracy is on 297 digits that it has not seen. (BatchNorm here takes mean and variance from these themselves; lesson 03 does better.) Guessing gives about 10%.
-
-**Predict first.** Weights of 0.5, 1, 3 and 100: which networks learn without a norm, and which with BatchNorm? And with 100, if the layers' steps are 10000 times as long (`layers_lr=1000`)?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-准确率取自 297 幅没有见过的手写数字图（批量归一化的均值和方差也取自这些图，第 03 课有更好的办法）。瞎猜约为 10%。
-
-**先猜一猜**：权重取 0.5、1、3 和 100，不做归一化，哪几个网络学得会？用批量归一化呢？权重为 100 时，让各层的步长变为 10000 倍（`layers_lr=1000`），又会怎样？
-"""
-
-# %% tags=["answer", "slow", "nbval-ignore-output"]
-for size in (0.5, 1, 3, 100):
-    without, batch_norm = accuracy(lambda x: x, size), accuracy(lambda x: standardize(x, 0), size)
-    print(f"{size=:<3}   {without=:.0%}   {batch_norm=:.0%}")
-for layers_lr in (0, 1000):
-    batch_norm = accuracy(lambda x: standardize(x, 0), 100, layers_lr)
-    print(f"{size=}   {layers_lr=:<4}   {batch_norm=:.0%}")
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-Without a norm only weights of 1 learn, to well over 80%. With BatchNorm 0.5, 1 and 3 all do. With 100 the layers learn nothing that shows: all of the 37% comes from the `readout` after them, which has no norm, for with frozen layers (`layers_lr=0`) it is the same. With steps 10000 times as long they learn again, 88%. So nothing but the length of the step was wrong.
-
-</details>
-
-And why do weights of 3 fail without a norm? Saturated units get no gradient, so one expects it to vanish. But in the panel, at 3.2, it *explodes*, from 3 in layer 20 to 3600 in layer 1, so no step of plain gradient descent suits both.
-
-<details><summary>Why it explodes</summary>
-
-Going back, each layer multiplies by the slope **and by the weights**. Most slopes are near 0, but the few units on the steep part hand on about three times as much. Together that is about 1.45 times per layer, and in 19 layers about 1200 times.
-
-That is half of the cause. On the way forward, too, small differences grow. Two images of the same digit are at first 0.73 times as far apart as images of different digits, and after twenty layers 0.99 times: nothing is left to generalize from. So even with Adam at $10^{-4}$, whose steps are alike in all layers, the network learns its own digits by heart in 600 steps, 85%, and nearly guesses the new ones, 15%.
-
-</details>
-
-Weights of the right size do as well, but they must be right in every layer and stay so. A norm forgives much.
-
-## Forty layers of ReLU
-
-Does it forgive everything? In the panel above, choose ReLU, BatchNorm and 40 layers: the standard deviation is about the same in every layer.
-
-**Predict first.** Are the histograms the same, too? And the gradient?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-不做归一化，只有权重为 1 的学得会，准确率超过 80%。用批量归一化，0.5、1 和 3 都学得会。权重为 100 时，看不出这二十层学到了什么：那 37% 全靠后面没有归一化的 `readout`，因为把二十层冻结（`layers_lr=0`），结果也一样。步长变为 10000 倍，它们又学得会了，准确率为 88%。可见，不对的只是步长。
-
-</details>
-
-那么，不做归一化，权重为 3 的为什么学不会？饱和的单元得不到梯度，照理梯度应当消失。可是看看面板，把权重拖到 3.2：梯度反而**爆炸**了，第 20 层是 3，第 1 层是 3600，普通梯度下降的步长取多少都顾不了两头。
-
-<details><summary>为什么会爆炸</summary>
-
-往回走时，每一层既要乘斜率，**也要乘权重**。多数单元的斜率接近 0，少数仍在陡峭处的单元却把梯度放大到约三倍。两者合起来，每往回走一层约为 1.45 倍，走过 19 层约为 1200 倍。
-
-这只是一半原因。往前走时，小的差别也会越来越大。两幅图写的是同一个数字时，距离起初平均是不同数字之间的 0.73 倍；过了二十层，成了 0.99 倍，再也看不出谁与谁相像。所以，就算改用 Adam（学习率 $10^{-4}$），让各层的步长差不多，训练 600 步，网络也只是背下了训练用的图，答对 85%；没见过的只答对 15%，近乎瞎猜。
-
-</details>
-
-可见，权重大小合适也行。只是每一层都得合适，而且在权重不断变化时还要一直合适；归一化则宽容得多。
-
-## 四十层 ReLU
-
-那么，什么都能宽容吗？回到上面的面板，选 ReLU、批量归一化、40 层：各层的标准差几乎一样。
-
-**先猜一猜**：直方图也都一样吗？梯度呢？
-"""
-
-# %% tags=["answer"]
-for norm in ("batch", "layer"):
-    layers, gradients = signals(1.0, 40, "relu", norm, network)
-    signals_through_layers.print_ends(norm, layers, gradients)
-signals_through_layers.panel(network).still(norm="batch", depth=40, activation="relu")
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-Neither is the same. With BatchNorm the histograms get narrower, with a longer tail: the largest activation grows from 3.9 to 9.8. (The last bar of each holds all beyond 3.) And the gradient at layer 1 is more than 1000 times that at layer 40. With LayerNorm, on the same weights, the gradient stays at about 3 to 6 in all layers.
-
-[Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that this explosion comes from BatchNorm itself. The size of the initial weights does not change it, since BatchNorm divides it out. Another activation function only weakens it: per layer ReLU gives a factor of about 1.2, $\tanh$ still 1.09, and the nearer it is to a straight line, the weaker the explosion.
-
-</details>
-
-Where gradients grow or shrink from layer to layer, the usual remedy is to add each layer's input to its output, `x = x + …`: this *residual connection* leads the gradient past the layer, and Transformers are built on it (lesson 12).
-
-## What you will meet elsewhere
-
-torch's `x.std()` divides by the count minus 1, NumPy's by the count; a norm wants the second, `correction=0`. And not everything called *normalize* standardizes: `F.normalize` gives a vector the length 1, and scikit-learn's `MinMaxScaler` squeezes between 0 and 1.
-
-```python
-x = torch.tensor([1.0, 2.0, 3.0, 4.0])
-x.std()                # 1.291
-x.numpy().std()        # 1.118
-F.normalize(x, dim=0)  # 0.183, 0.365, 0.548, 0.730
-```
+In torch these means are `x.mean(0, keepdim=True)`. The 0 says that the numbers along axis 0, from sample to sample, are averaged. `keepdim=True` keeps this axis, with size 1, so that every number meets the mean of its own column when you subtract. Lesson 02 is about other choices of axes.
 
 ## Exercise: standardize
 
-Write the function that most norms are built on: subtract the mean over `axes`, an integer or a tuple, and divide by the root of variance plus `eps`.
+Write the formula as a function.
+
+* `x` is a tensor with any number of axes.
+* `axes` is one axis or a tuple of several. All numbers along these axes share one mean and one variance. For BatchNorm on a table it is 0. The method `mean` accepts both kinds.
+* `eps` is ε.
 """
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
+前两行的结果一模一样。一行数变成 100 倍，标准差也变成 100 倍，一除就消掉了。
 
-都不一样。用批量归一化，直方图越来越窄，尾巴却越拖越长，最大的激活值从 3.9 升到 9.8（每幅图最后一根柱子，是 3 以上的全部）；第 1 层的梯度是第 40 层的 1000 多倍。换成层归一化，权重不变，各层的梯度大约都在 3 和 6 之间。
+第三行得到 `nan`，因为标准差是 0，而 0 不能除以 0。所以，开方之前要给方差加上一个很小的常数 ε。只有当方差和 ε 差不多小的时候，它才有影响。
 
-[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，这种爆炸来自批量归一化本身。调整权重的初始大小没有用，因为归一化已经把它除掉了。换激活函数也消除不了，只能减弱：每往回走一层，用 ReLU 约为 1.2 倍，用 $\tanh$ 仍有 1.09 倍，函数越接近直线，爆炸就越弱。
+其实，ε 你已经量过了。在第 00 课里，输入是 s 乘以 1、2、3、4，所以最后一个离差是 1.5 s，方差是 1.25 s²；你要找的 s，正好让最后一根柱子长 1：
 
-</details>
+$$\frac{1.5\,s}{\sqrt{1.25\,s^2 + \varepsilon}} = 1 \quad\text{即}\quad 2.25\,s^2 = 1.25\,s^2 + \varepsilon, \quad\text{所以}\quad s^2 = \varepsilon$$
 
-梯度一层比一层大，或者一层比一层小，通常的办法都是把每一层的输入加到它的输出上，`x = x + …`：这就是**残差连接**（residual connection），梯度可以从旁边绕过这一层，Transformer 就建立在它之上（第 12 课）。
+当时请你记住的那个数，$10^{-5}$，就是 ε。
 
-## 在别处会遇到什么
+## 公式
 
-“标准差”有两种：torch 的 `x.std()` 除以个数减 1，NumPy 的则除以个数。归一化要的是后一种，即 `correction=0`。“归一化”的意思更多：`F.normalize` 把向量的长度变为 1，scikit-learn 的 `MinMaxScaler` 把数压缩到 0 和 1 之间，都不是标准化。
+$$y = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
-```python
-x = torch.tensor([1.0, 2.0, 3.0, 4.0])
-x.std()                # 1.291
-x.numpy().std()        # 1.118
-F.normalize(x, dim=0)  # 0.183, 0.365, 0.548, 0.730
-```
+哪些数共用一个 μ、一个 σ？在网络的两层之间，`x` 是一张形状为 `(N, d)` 的表：N 个样本，每行一个；d 个**特征**，每列一个。训练时，每一步一起送进网络的若干个样本叫做一个**小批量**（mini-batch）。**批量归一化**按列做标准化，一个特征的均值，取自小批量里的所有样本。
+
+用 torch 来写，这些均值就是 `x.mean(0, keepdim=True)`。0 的意思是沿轴 0 求均值，也就是把各个样本的数平均起来；`keepdim=True` 把这个轴保留下来，大小为 1，这样相减的时候，每个数减去的正是自己那一列的均值。轴还有别的选法，那是第 02 课的事。
 
 ## 练习：标准化
 
-大多数归一化层都建立在同一个函数之上，请把它写出来：减去沿 `axes`（一个整数或元组）求得的均值，再除以“方差加 `eps`”的平方根。
+请把公式写成函数。
+
+* `x` 是张量，有几个轴都可以。
+* `axes` 是一个轴，或者由几个轴组成的元组。这些轴上的数共用一个均值、一个方差。对一张表做批量归一化时，它就是 0。方法 `mean` 两种写法都接受。
+* `eps` 就是 ε。
 """
 
 
@@ -511,22 +130,22 @@ check("standardize", my_standardize)
 
 # %% [markdown] lang="en"
 r"""
-Stuck on the formula? Read *By hand: subtract, then divide*. Stuck on shapes? *By hand: which axis disappears?*
+Stuck? Follow *By hand* line by line.
 
 <details><summary>The idea</summary>
 
-Subtract first and keep the difference, because the variance is the mean of its squares. Both means run along `axes` with `keepdim=True`, so that every number meets its own mean and its own variance.
+Subtract first and keep the difference, because the variance is the mean of its squares. Take both means along `axes`, with `keepdim=True`. Add `eps` to the variance, take the square root, and divide.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-公式卡住了？看“动手算：先减，再除”。形状对不上？看“动手算：哪个轴会消失？”。
+卡住了？照“动手算”那样，一行一行来。
 
 <details><summary>思路</summary>
 
-先减，并把差留下来，因为方差就是这些差的平方的均值。两次求均值都沿 `axes`，都写上 `keepdim=True`，这样每个数都能对上自己的均值和自己的方差。
+先减均值，把离差存下来，因为方差就是离差平方的均值。两次求均值都沿 `axes`，都写上 `keepdim=True`。给方差加上 `eps`，开方，再相除。
 
 </details>
 """
@@ -534,183 +153,780 @@ r"""
 
 # %% tags=["solution"]
 def solved_standardize(x, axes, eps=1e-5):
-    centred = x - x.mean(axes, keepdim=True)
-    variance = centred.square().mean(axes, keepdim=True)
-    return centred / (variance + eps).sqrt()
+    difference = x - x.mean(axes, keepdim=True)
+    variance = difference.square().mean(axes, keepdim=True)
+    return difference / (variance + eps).sqrt()
 
 
 check("standardize", solved_standardize, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## Your function trains a network
+## Twenty layers
 
-The next cell trains the twenty layers with your function, once `check` has accepted it; until then with the package's own.
-
-**Predict first.** Beside it stand three wrong ones: one divides by $n - 1$, one puts ε outside the root, one forgets to subtract the mean. With weights of 1 and the learning rate 0.1, which keeps the network from learning?
+Here is the network of the riddle. Each of its layers multiplies by a matrix of weights, hands the result to `norm`, and applies an *activation function*, for us mostly tanh, to every number. What comes out are the layer's *activations*. The function returns the activations of all layers.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 用你的函数训练网络
+## 二十层
 
-`check` 通过之后，下一个单元格就用你的函数训练那二十层网络。（在那之前，由课程自带的函数代替。）
-
-**先猜一猜**：旁边还有三个写错的函数，一个除以 $n - 1$，一个把 ε 写在根号外，一个忘了减均值。权重为 1、学习率为 0.1 时，哪一个会让网络学不会？
+谜里的网络就是下面这个。每一层先乘一个权重矩阵，再把结果交给 `norm`，最后对每个数用一个**激活函数**（activation function），这里主要用 tanh。得到的数叫做这一层的**激活值**（activation）。函数返回所有层的激活值。
 """
 
-# %% tags=["answer", "slow", "nbval-ignore-output"]
-mine = load("standardize")
-norms = (
-    lambda x: (mine or standardize)(x, 0),
-    lambda x: (x - x.mean(0)) / (x.var(0) + 1e-5).sqrt(),
-    lambda x: (x - x.mean(0)) / (x.std(0, correction=0) + 1e-5),
-    lambda x: x / (x.var(0, correction=0) + 1e-5).sqrt(),
-)
-reached = [accuracy(norm, 1) for norm in norms]
-four_norms.print_reached(reached, yours=mine is not None)
+
+# %%
+def network(x, weights, norm, activation):
+    layers = []
+    for weight in weights:
+        x = norm(x @ weight)  # (N, d)
+        x = activation(x)
+        layers.append(x)
+    return layers
+
+
+# %% [markdown] lang="en"
+r"""
+How large should the weights be? Each number that a matrix produces is a sum of d products. If the weights are random with standard deviation $1/\sqrt{d}$, such a sum is about as large as the numbers that went in. We therefore write the standard deviation of the weights as $g/\sqrt{d}$ and call g the **gain**, because each matrix makes the numbers about g times as large. At gain 0.5 it halves them. That sounds harmless, but the next layer halves them again.
+
+Run the network without a norm first.
+
+**Predict first.** The input has standard deviation 1, and the gain is 0.5. How large is the standard deviation of the activations in layer 20?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+权重该取多大？乘一个矩阵，得到的每个数都是 d 个乘积之和。如果权重是随机数，标准差是 $1/\sqrt{d}$，这个和就与输入差不多大。所以，我们把权重的标准差写成 $g/\sqrt{d}$，把 g 叫做**增益**（gain）：每乘一个矩阵，数大约变成 g 倍。增益是 0.5，就缩小一半。听起来没什么，可是下一层还要再缩小一半。
+
+先让网络不带归一化，直接运行。
+
+**先猜一猜**：输入的标准差是 1，增益是 0.5。到了第 20 层，激活值的标准差是多少？
+"""
+
+# %% tags=["guess"]
+questions.after_twenty_layers()
+
+# %% tags=["answer"]
+torch.manual_seed(0)
+x, weights = torch.randn(256, 128), torch.randn(20, 128, 128) / 128**0.5  # (N, d), (20, d, d)
+for gain in (0.5, 1, 100):
+    layers = network(x, gain * weights, lambda x: x, torch.tanh)
+    sizes = "".join(f"   σ[{i}] = {layers[i - 1].std():<7.2g}" for i in (1, 10, 20))
+    print(f"{gain = :<4}{sizes}   |x[20]| > 0.9: {(layers[-1].abs() > 0.9).float().mean():.0%}")
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Only the third one: without the subtraction the network ends at about 10%, which is guessing. The other two end where the right one does.
-
-Why? The mean stays in the numbers, but not in what they are divided by. At the start that does little harm. But the first steps push some units towards ±1, where the samples differ less; the next layer divides by that small difference, so its mean is blown up, and its units saturate still more. After twenty steps the last layer says the same of every sample, and hardly any gradient is left. A learning rate of 0.01 avoids it (82%). So does dividing by the root mean square, which counts the mean in: 92%, without any subtraction. Lesson 06 does the same along the other axis, over the features of each token, and calls it RMSNorm.
+It is about 0.000001.
 
 </details>
 
-Training hides small mistakes. Therefore `check` compares numbers, not accuracies.
+Twenty layers multiply the numbers by $0.5^{20} \approx 10^{-6}$. With activations this small, a layer gets almost no signal to learn from. The gradient of a weight is the activation that comes in, multiplied by the gradient that comes back from the layers above, and on its way back each layer makes that gradient smaller as well. The gradient *vanishes*.
 
-## Three closing questions
+At gain 1 the activations keep a reasonable size, although tanh shrinks them a little in each layer.
 
-1. ReLU halves the mean square, so with weights of 1 each layer multiplies the size by $1/\sqrt{2} \approx 0.71$. What is left after 30 layers with weights of 0.9?
+At gain 100 nothing shrinks. Instead, 99% of the last activations lie beyond ±0.9. What is wrong with that?
 
-<details><summary>Answer</summary>
+## Where tanh is flat
 
-About a millionth: $(0.9/\sqrt{2})^{30} \approx 1.3 \cdot 10^{-6}$. So ReLU wants weights of 1.41, which is what He's initialization gives it.
-
-</details>
-
-2. In a friend's 40-layer ReLU network all layers have about the same standard deviation, and it does not train. What do you plot next?
-
-<details><summary>Answer</summary>
-
-The gradient of each layer's weights, on a logarithmic axis. With BatchNorm it can grow more than 1000 times towards the input although the standard deviation stays the same.
-
-</details>
-
-3. In front of a BatchNorm, all weights have grown to 3 times their size. What happens to outputs and gradient, and which learning rate of plain gradient descent would turn the weights as fast as before?
-
-<details><summary>Answer</summary>
-
-The outputs stay, the gradient is a third. A step then turns the weights a ninth as much, so the learning rate would have to be 9 times as large (above, `layers_lr=0.9` gives 89% instead of 80%); with Adam, which divides the gradient's size out, 3 times. (Or shrink the weights: that is what weight decay does there, see *Read next*.)
-
-</details>
-
-The next cell shows the first answer, with your ReLU of lesson 00 if there is one, the third, and the riddle's numbers.
+On its way back to the weights, the gradient is multiplied by the slope of tanh. The next cell prints this slope at three places.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-只有第三个。不减均值，网络最后只有 10% 左右，等于瞎猜；另外两个的准确率与正确的不相上下。
-
-为什么？均值留在分子里，却没有算进除数。起初还没有什么大碍。可是走了几步，一些单元靠近 ±1，样本之间的差别变小了；下一层除以这个小小的差别，均值就被放大，饱和的单元更多，差别更小。二十步之后，不论输入哪个样本，最后一层的输出都一样，梯度也所剩无几。把学习率降到 0.01 就能避开（82%）。除以均方根也行，因为均值也算了进去：不减均值，照样有 92%。改为沿另一个轴，也就是每个词元自己的特征，就是第 06 课的 RMSNorm。
+大约是 0.000001。
 
 </details>
 
-训练会掩盖小错误。所以 `check` 比较的是算出来的数，而不是准确率。
+二十层一共让这些数变成 $0.5^{20} \approx 10^{-6}$ 倍。激活值这么小，一层几乎收不到什么可以学的信号。一个权重的梯度，等于传进来的激活值乘以从后面各层传回来的梯度，而传回来的梯度每过一层也要变小。这叫做**梯度消失**。
 
-## 三个思考题
+增益是 1 时，tanh 虽然每次让数缩小一点，激活值总还保持着合适的大小。
 
-1. ReLU 会让均方减半，所以权重为 1 时，每过一层，数的大小变为原来的 $1/\sqrt{2} \approx 0.71$ 倍。权重为 0.9，过了 30 层 ReLU，还剩多少？
+增益是 100 时，没有什么缩小，可是最后一层有 99% 的激活值超出 ±0.9。这又有什么不好？
 
-<details><summary>答案</summary>
+## tanh 平坦的地方
 
-约百万分之一：$(0.9/\sqrt{2})^{30} \approx 1.3 \cdot 10^{-6}$。所以用 ReLU 时，权重应为 1.41，He 初始化给的正是这个值。
-
-</details>
-
-2. 朋友有一个 40 层的 ReLU 网络，每一层激活值的标准差都差不多，却训练不动。接下来你会画什么？
-
-<details><summary>答案</summary>
-
-画出每一层权重的梯度，用对数轴。有批量归一化时，激活值的标准差没有变化，梯度却可能越靠近输入越大，大到 1000 多倍。
-
-</details>
-
-3. 某个批量归一化前面的权重都变成了原来的 3 倍。输出和梯度各会怎样？如果用普通的梯度下降来训练，学习率取多少，权重的方向才变化得和原来一样快？
-
-<details><summary>答案</summary>
-
-输出不变，梯度只剩三分之一。这样，每一步让权重转过的角度只有原来的九分之一，所以学习率应当改为 9 倍（前面的网络取 `layers_lr=0.9`，准确率就从 80% 升到 89%）；Adam 会除掉梯度的大小，用它则是 3 倍。（也可以把权重缩小，权重衰减在这里起的正是这个作用，见“接着读”。）
-
-</details>
-
-下一个单元格验证第一题和第三题的答案。第 00 课的 ReLU 你要是写了，第一题用的就是它；最后一行是开头那个谜里的数。
+梯度往回传，到达权重之前，要乘以 tanh 的斜率。下一个单元格打印三个位置的斜率。
 """
 
 # %%
-relu = load("relu") or torch.relu
-x = network(torch.randn(256, 128), 0.9 / 128**0.5 * torch.randn(30, 128, 128), lambda x: x, relu)[-1]
-print(f"{x.square().mean().sqrt()=:.1e}")
-once, _ = signals(1.0, 20, "tanh", "batch", network)
-for size in (1.0, 3.0, 100.0):
-    layers, gradients = signals(size, 20, "tanh", "batch", network)
-    print(f"{size=:<5}   {(layers[-1] - once[-1]).abs().max()=:.4f}   {gradients[0]=:.1f}")
+z = torch.tensor([0.1, 2.0, 5.0], requires_grad=True)
+torch.tanh(z).sum().backward()
+for number, output, slope in zip(z, torch.tanh(z), z.grad, strict=True):
+    print(f"z = {number:.1f}   tanh(z) = {output:.4f}   {slope = :.4f}")
 
 # %% [markdown] lang="en"
 r"""
-## In short
+From 2 to 5 the output hardly moves, but the slope falls from 0.07 to 0.0002. A unit whose inputs lie where the curve is so flat is called **saturated**. Almost nothing of the gradient gets through it to the weights in front of it.
 
-- Every layer multiplies the scale. So without a norm plain gradient descent trains twenty layers only with weights of the right size: below it the gradient vanishes; above it units saturate, and yet the gradient explodes.
-- A norm divides the size of the weights out: the outputs depend on it only through ε, but the gradient does.
-- Equal standard deviations do not mean healthy gradients, so look at both.
+How large can the inputs of tanh be before this happens? The panel sends 4000 normally distributed numbers with mean 0 and standard deviation σ through tanh and counts the outputs beyond ±0.9.
 
-## Read next
-
-- Papers: [Glorot and Bengio, 2010](https://proceedings.mlr.press/v9/glorot10a.html), with histograms like yours; [van Laarhoven, 2017](https://arxiv.org/abs/1706.05350), on weight decay in front of a norm.
-- Code: [torch.nn.init](https://pytorch.org/docs/stable/nn.init.html), the sizes of initial weights.
-- Explained elsewhere: Andrej Karpathy's [video on activations, gradients and BatchNorm](https://www.youtube.com/watch?v=P6sfmUTpUmc).
+**Predict first.** At which σ do half of the outputs lie beyond ±0.9? Choose an answer, then drag *σ of the inputs*, or the dot on the curve.
 """
 
 # %% [markdown] lang="zh"
 r"""
+从 2 到 5，输出几乎没动，斜率却从 0.07 降到 0.0002。如果一个单元的输入落在曲线这样平坦的地方，就说这个单元**饱和**（saturation）了。梯度几乎传不过它，到不了它前面的权重。
+
+tanh 的输入要多大，才会饱和？面板把 4000 个服从正态分布的数送进 tanh，它们的均值是 0，标准差是 σ，然后数一数有多少输出超出 ±0.9。
+
+**先猜一猜**：σ 是多少时，一半的输出超出 ±0.9？先选好答案，再拖动“输入的 σ”，也可以直接拖曲线上的圆点。
+"""
+
+# %% tags=["panel", "guess"]
+saturation.panel()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+At σ = 2.2.
+
+</details>
+
+So numbers need not be very large to saturate tanh. At gain 100, the activations of one layer are close to ±1, and the next matrix makes them about 100 times as large, far out where tanh is flat.
+
+Now switch on *standardize first* and drag again. The share stays at 14%, as at σ = 1, because standardized numbers have σ = 1 however large they were before.
+
+This is the scale that activations need: not so small that the signal dies out, and not so large that tanh is flat. Your function can set this scale anew in every layer.
+
+## Your function between the layers
+
+The next cell runs the network twice, at gain 1 and at gain 100, with your function as `norm`, and prints the name of that function. Until `check` has accepted yours, it uses the package's, `standardize`.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+σ = 2.2。
+
+</details>
+
+可见，数不用很大，tanh 就会饱和。增益是 100 时，一层的激活值都接近 ±1，再乘一个矩阵，就大约变成 100 倍，远远落到 tanh 平坦的地方去了。
+
+现在打开“先标准化”，再拖一拖。比例始终是 14%，和 σ = 1 时一样，因为不论原来有多大，标准化之后都是 σ = 1。
+
+激活值需要的就是这样的尺度：不能小到信号传不过去，也不能大到 tanh 平坦的地方。有了你写的函数，每一层都可以重新调好尺度。
+
+## 把你的函数放进各层之间
+
+下一个单元格让网络运行两次，增益分别是 1 和 100，`norm` 用的就是你的函数。单元格会打印函数的名字；`check` 通过之前，先用课程自带的 `standardize`。
+"""
+
+# %%
+mine = load("standardize") or standardize
+
+
+def batch_norm(x):
+    return mine(x, 0)
+
+
+once, times_100 = (network(x, gain * weights, batch_norm, torch.tanh)[-1] for gain in (1, 100))
+print(f"{mine.__name__}:   |x[20]| > 0.9: {(times_100.abs() > 0.9).float().mean():.0%}")
+print(f"max |difference| = {(times_100 - once).abs().max():.5f}")
+
+# %% [markdown] lang="en"
+r"""
+Now 14% of the activations lie beyond ±0.9 instead of 99%. And the outputs at gain 100 differ from those at gain 1 by less than 0.001. Each matrix makes the numbers 100 times as large, and the division that follows removes the factor again, as it did with the second row of *By hand*. Only ε keeps the two from being exactly the same.
+
+So one small function has repaired what the factor 100 had ruined. Has it repaired everything?
+
+## What happens to the gradient
+
+The panel runs your `network` before any training. On the left is a histogram of the activations of each layer. On the right are their standard deviation and the L2 norm of the gradient, layer by layer. The input is badly scaled on purpose, with mean 3 and standard deviation 5. The loss is a random weighted sum of the last activations.
+
+**Predict first.** With BatchNorm, the gain grows from 1 to 100. What happens to the gradient of the weights? Choose an answer, set *normalization* to BatchNorm, and drag *gain* to 100.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+超出 ±0.9 的激活值从 99% 降到了 14%。而且，增益是 100 和增益是 1，输出相差不到 0.001。每乘一个矩阵，数就变成 100 倍，紧接着一除，又消掉了，和“动手算”的第二行一样。只是因为有 ε，两者才没有完全相等。
+
+一个小小的函数，就修好了 100 倍造成的破坏。是不是全都修好了？
+
+## 梯度怎么样了
+
+面板运行你的 `network`，这时还没有训练。左边是每一层激活值的直方图；右边是每一层激活值的标准差，还有权重梯度的 L2 范数。输入故意没有调好，均值是 3，标准差是 5。损失是最后一层激活值的加权和，权重随机。
+
+**先猜一猜**：用批量归一化，增益从 1 增大到 100，权重的梯度会怎样？先选好答案，再把“归一化”设为批量归一化，把“增益”拖到 100。
+"""
+
+# %% tags=["panel", "guess"]
+signals_through_layers.panel(network)
+
+# %% tags=["answer"]
+for gain in (1, 100):
+    layers, gradients = signals(gain, 20, "tanh", "batch", network)
+    print(f"{gain = :<4} σ[20] = {layers[-1].std():.2f}   ", end="")
+    print(f"gradient[1] = {gradients[0]:.2f}   gradient[20] = {gradients[-1]:.3f}")
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+It falls to a hundredth.
+
+</details>
+
+The histograms do not move, but in every layer the gradient is only a hundredth of what it was. In layer 1 it falls from 30 to 0.30.
+
+One line of algebra explains it. Let W be all the weights, and f(W) the loss. You have just seen that the loss, apart from ε, does not change when all weights are multiplied by a number c > 0. Now take the gradient of both sides with respect to W. On the left, the chain rule gives a factor c:
+
+$$f(cW) = f(W) \quad\Rightarrow\quad c\,\nabla f(cW) = \nabla f(W) \quad\Rightarrow\quad \nabla f(cW) = \frac{1}{c}\,\nabla f(W)$$
+
+In words: if a weight is 100 times as large, adding 0.01 to it changes it by a hundredth of the former percentage, so it also moves the loss a hundredth as far. How far the loss moves is what the gradient measures.
+
+This is the answer to the riddle. With the norm, the factor 100 no longer changes what the network computes, but it changes the gradient.
+
+Now take the norm away. At gain 0.5 the gradient is tiny, between 0.00002 and 0.00004 in every layer. At gain 100 it is enormous in layer 1, $6.2 \cdot 10^{13}$, although nearly all units are saturated: the few that are not hand the gradient on, and every matrix multiplies it by 100. *Going further: gain 3 explodes* takes a closer look. No learning rate suits such gradients.
+
+Then choose *input only* at gain 0.5. The activations of layer 1 are no longer stuck at the ends, but they still shrink from layer to layer. It is not enough to normalize the input.
+
+## Does it learn?
+
+A gradient only matters if it is used, so train the network. The data are handwritten digits of 8 × 8 pixels. A last matrix, `readout`, turns the 64 activations of layer 20 into ten *logits*, one for each digit. It has no norm.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+只剩百分之一。
+
+</details>
+
+直方图一动不动，可是每一层的梯度都只剩原来的百分之一，第 1 层的从 30 降到了 0.30。
+
+原因只要一行推导。把所有权重合起来记作 W，损失记作 f(W)。刚才看到，所有权重都乘以 c > 0，损失不变（不计 ε 的影响）。等号两边都对 W 求梯度，左边按链式法则会多出一个因子 c：
+
+$$f(cW) = f(W) \quad\Rightarrow\quad c\,\nabla f(cW) = \nabla f(W) \quad\Rightarrow\quad \nabla f(cW) = \frac{1}{c}\,\nabla f(W)$$
+
+换句话说，权重变成 100 倍，同样加上 0.01，相对的改变就只有原来的百分之一，损失的变化也就只有原来的百分之一。梯度量的，正是损失变化得有多快。
+
+谜就这样解开了：有了归一化，100 倍不再影响网络算出来的数，却仍然影响梯度。
+
+现在去掉归一化。增益是 0.5 时，梯度小极了，每一层都在 0.00002 和 0.00004 之间。增益是 100 时，第 1 层的梯度大得惊人，有 $6.2 \cdot 10^{13}$，虽然单元几乎全都饱和了：少数没有饱和的单元把梯度传了下去，而每个矩阵又把它放大到 100 倍。“选读：增益为 3，梯度爆炸”一节会细看。梯度这样忽大忽小，学习率取多少都不合适。
+
+然后选“只归一化输入”，增益取 0.5：第 1 层的激活值不再卡在两端，可是往后还是一层比一层小。只归一化输入是不够的。
+
+## 它学得会吗？
+
+梯度是用来训练的，所以还得训练一次才知道。数据是手写数字，每幅 8 × 8 个像素。最后的矩阵 `readout` 把第 20 层的 64 个激活值变成十个 logit，每个数字一个。它后面没有归一化。
+"""
+
+# %%
+images, labels = load_digits()
+pixels = images.flatten(1) / 16  # (N, d)
+print(f"{pixels.shape = }   {labels.shape = }")
+
+
+# %%
+def logits(pixels, weights, readout, norm):
+    return network(pixels, weights, norm, torch.tanh)[-1] @ readout  # (N, 10)
+
+
+# %% [markdown] lang="en"
+r"""
+The next function trains the network for 200 steps of plain gradient descent and returns the accuracy on 297 digits that the network has not seen. The learning rate `lr` is that of the twenty layers; `readout` always has 0.1. Guessing would give about 10%. With BatchNorm, the unseen digits are standardized by their own mean and variance; lesson 03 shows what is done in practice.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+下一个函数用最普通的梯度下降训练 200 步，返回的是准确率，用 297 幅网络没有见过的图来测。`lr` 是那二十层的学习率，`readout` 的总是 0.1。乱猜大约能对 10%。用批量归一化时，没见过的图用它们自己的均值和方差来标准化；实际上怎么做，第 03 课会讲。
+"""
+
+
+# %%
+def accuracy(norm, gain, lr=0.1):
+    random = torch.Generator().manual_seed(0)
+    weights = (gain / 64**0.5 * torch.randn(20, 64, 64, generator=random)).requires_grad_()
+    readout = (torch.randn(64, 10, generator=random) / 64**0.5).requires_grad_()
+    descent = torch.optim.SGD([{"params": [weights], "lr": lr}, {"params": [readout], "lr": 0.1}])
+    for _ in range(200):
+        rows = torch.randint(1500, (256,), generator=random)
+        descent.zero_grad()
+        F.cross_entropy(logits(pixels[rows], weights, readout, norm), labels[rows]).backward()
+        descent.step()
+    best = logits(pixels[1500:], weights, readout, norm).argmax(1)
+    return (best == labels[1500:]).float().mean().item()
+
+
+# %% [markdown] lang="en"
+r"""
+At gain 100 the steps are too short. How much too short? One step with learning rate η replaces W by $W - \eta\,\nabla f(W)$. With the weights cW, the gradient is only 1/c as large, and the weights that it should turn are c times as large.
+
+**Predict first.** By which factor must the learning rate be multiplied, so that at gain 100 the twenty layers learn as well as at gain 1?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+增益是 100 时，每一步都走得太小。小多少？学习率为 η 时，走一步就是把 W 换成 $W - \eta\,\nabla f(W)$。权重换成 cW，梯度只有原来的 1/c，要改变的权重却是原来的 c 倍。
+
+**先猜一猜**：增益是 100 时，学习率要乘以多少，这二十层才能学得和增益是 1 时一样好？
+"""
+
+# %% tags=["guess"]
+questions.learning_rate_at_gain_100()
+
+# %% tags=["answer", "slow", "nbval-ignore-output"]
+for gain in (0.5, 1, 100):
+    no_norm = accuracy(lambda x: x, gain)
+    same_lr = accuracy(batch_norm, gain)
+    scaled_lr = accuracy(batch_norm, gain, 0.1 * gain**2)
+    print(f"{gain = :<4} {no_norm = :.0%}   {same_lr = :.0%}   {scaled_lr = :.0%}")
+print(f"{gain = :<4} lr = 0: {accuracy(batch_norm, gain, 0):.0%}")
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+By 10000.
+
+</details>
+
+Look at the columns from left to right.
+
+Without a norm only gain 1 learns. The other two networks end near 10%, which is guessing.
+
+With your norm and the same learning rate, gain 0.5 learns as well. At gain 100 the accuracy is 37%, but the twenty layers have no part in it: the last line shows that the accuracy is the same if they do not learn at all, at `lr = 0`. So all of it comes from `readout`.
+
+In the third column the learning rate is multiplied by g², which is 10000 at gain 100. Now all three networks come close to 90%, and this is no coincidence:
+
+$$cW - c^2\eta\,\nabla f(cW) = cW - c\,\eta\,\nabla f(W) = c\,\bigl(W - \eta\,\nabla f(W)\bigr)$$
+
+After each step the weights are still c times those of the network with gain 1, so both networks compute the same. One factor c makes up for the smaller gradient, the other for the larger weights. Only the length of the steps was wrong. If the accuracies still differ by a percent or two, it is because ε and rounding have small effects that grow during training.
+
+So why do activations need a scale? If they are too small, the gradient vanishes. If they are too large, most units are saturated, and the rest make the gradient explode. Each layer multiplies the scale, so without a norm the gain must be right in all layers, and it must stay right while the weights change. A norm sets the scale anew in each layer. After that, the gain only decides how fast the weights turn.
+
+## What other code does differently
+
+**A different divisor.** torch's `x.std()` divides by the count minus 1, and NumPy's by the count. A norm divides by the count, which is `correction=0` in torch.
+
+```python
+x = torch.tensor([1.0, 2.0, 3.0, 4.0])
+x.std()                # 1.291
+x.std(correction=0)    # 1.118
+x.numpy().std()        # 1.118
+```
+
+**A different meaning of normalize.** `F.normalize(x, dim=0)` gives a vector the length 1, and scikit-learn's `MinMaxScaler` squeezes numbers between 0 and 1. Neither standardizes.
+
+**A different gain.** [torch.nn.init](https://pytorch.org/docs/stable/nn.init.html) has the functions for first weights. For as many inputs as outputs, `xavier_uniform_` has gain 1, and `kaiming_uniform_(w, nonlinearity="relu")` has gain 1.41. But `nn.Linear` starts with gain 0.58.
+
+## In short
+
+* To standardize is to subtract the mean and divide by the standard deviation, $\sqrt{\sigma^2 + \varepsilon}$. BatchNorm does this to each feature, over the samples of the mini-batch.
+* Without a norm, each layer multiplies the scale. A small gain makes the gradient vanish. A large one saturates most units and makes the gradient explode.
+* With a norm, f(cW) = f(W): multiplying all weights by c changes nothing in the outputs, and it divides the gradient by c.
+* A step of gradient descent then turns the weights 1/c² as far as before.
+
+## Three closing questions
+
+1. ReLU, $\max(0, x)$, halves the mean of the squares, so at gain 1 a layer with ReLU makes the numbers on average $1/\sqrt{2} \approx 0.71$ times as large. What is left of them after 30 such layers at gain 0.9? Which gain would keep their size?
+
+<details><summary>Answer</summary>
+
+About a millionth is left: $(0.9/\sqrt{2})^{30} \approx 1.3 \cdot 10^{-6}$. The gain √2 = 1.41 keeps the size, which is why `kaiming_uniform_` takes it for ReLU.
+
+</details>
+
+2. With the norm and the learning rate 0.1, gain 0.1 reaches only 19%. Why, and which learning rate would help?
+
+<details><summary>Answer</summary>
+
+Here c is 0.1, so the gradient is 10 times as large and the weights are a tenth as large. The steps turn the weights 100 times as far as at gain 1, which is too far. With the learning rate 0.001 the network learns as well as at gain 1.
+
+</details>
+
+3. A layer often adds a learned number, the *bias*, to each feature after the matrix. In front of a BatchNorm, people leave it out. Why?
+
+<details><summary>Answer</summary>
+
+It adds the same number to a whole column. The mean grows by this number too, and subtracting the mean removes it. So the bias changes nothing, and its gradient is 0.
+
+</details>
+
+The next cell checks the answers, the first one with your ReLU from lesson 00 if you have written it.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+乘以 10000。
+
+</details>
+
+从左到右，一列一列地看。
+
+不带归一化，只有增益是 1 的网络学得会。另外两个的准确率都在 10% 上下，和乱猜一样。
+
+带上你写的归一化，学习率不变，增益是 0.5 的也学会了。增益是 100 的有 37%，可是那二十层没有功劳：最后一行取 `lr = 0`，二十层完全不学，准确率也一样。所以，功劳全在 `readout`。
+
+第三列的学习率乘以 g²，增益是 100 时就是 10000。这一回，三个网络都接近 90%，而且不是巧合：
+
+$$cW - c^2\eta\,\nabla f(cW) = cW - c\,\eta\,\nabla f(W) = c\,\bigl(W - \eta\,\nabla f(W)\bigr)$$
+
+每走一步，权重都还是“增益为 1”的网络的 c 倍，所以两个网络算出来的数始终一样。两个因子 c，一个补上变小的梯度，一个跟上变大的权重。原来只是步子的大小不对。准确率之所以还差一两个百分点，是因为 ε 和舍入的影响起初很小，训练中却会变大。
+
+那么，激活值为什么需要合适的尺度？太小，梯度就消失；太大，单元大多饱和，剩下的又让梯度爆炸。每一层都要把尺度乘上一个倍数，所以不带归一化，每一层的增益都得合适，而且训练中权重一直在变，增益还得一直合适。归一化在每一层重新调好尺度，这样，增益就只决定权重转得快还是慢。
+
+## 别的代码怎么写
+
+**除数不同**：torch 的 `x.std()` 除以个数减 1，NumPy 的除以个数。归一化除以个数，在 torch 里要写 `correction=0`。
+
+```python
+x = torch.tensor([1.0, 2.0, 3.0, 4.0])
+x.std()                # 1.291
+x.std(correction=0)    # 1.118
+x.numpy().std()        # 1.118
+```
+
+**“归一化”的意思不同**：`F.normalize(x, dim=0)` 让向量的长度变成 1，scikit-learn 的 `MinMaxScaler` 把数压缩到 0 和 1 之间。两者都不是标准化。
+
+**增益不同**：权重的初始值，可以用 [torch.nn.init](https://pytorch.org/docs/stable/nn.init.html) 里的函数来取。如果输入和输出一样多，`xavier_uniform_` 的增益是 1，`kaiming_uniform_(w, nonlinearity="relu")` 的增益是 1.41。可是，`nn.Linear` 的增益只有 0.58。
+
 ## 小结
 
-- 每一层都会放大或缩小所有的数，所以二十层的网络不做归一化，要权重大小合适，普通梯度下降才训练得动：太小，梯度消失；太大，单元饱和，梯度却爆炸。
-- 归一化把权重的大小除掉了，输出几乎不受它影响（只剩 ε 那一点）；梯度却受影响，权重越大，梯度越小。
-- 标准差相同，不等于梯度健康，两者都要看。
+* 标准化就是减去均值，再除以标准差 $\sqrt{\sigma^2 + \varepsilon}$。批量归一化对每个特征这样做，均值和方差取自小批量里的所有样本。
+* 不带归一化，每一层都会把尺度乘上一个倍数。增益太小，梯度消失；增益太大，单元大多饱和，梯度爆炸。
+* 带上归一化，f(cW) = f(W)：所有权重都乘以 c，输出不变，梯度却要除以 c。
+* 这时用梯度下降走一步，权重转过的幅度只有原来的 1/c²。
 
+## 三个思考题
+
+1. ReLU 就是 $\max(0, x)$，它让平方的均值减半，所以增益是 1 时，每过一层 ReLU，数平均变成原来的 $1/\sqrt{2} \approx 0.71$ 倍。增益是 0.9，过了 30 层，还剩多少？增益取多少，大小才不变？
+
+<details><summary>答案</summary>
+
+大约只剩百万分之一：$(0.9/\sqrt{2})^{30} \approx 1.3 \cdot 10^{-6}$。增益取 √2 = 1.41，大小就不变，所以 `kaiming_uniform_` 对 ReLU 取这个值。
+
+</details>
+
+2. 带上归一化，学习率是 0.1，增益也是 0.1，准确率却只有 19%。为什么？学习率应该取多少？
+
+<details><summary>答案</summary>
+
+这时 c 是 0.1，梯度变成 10 倍，权重却只有十分之一，所以每一步让权重转过的幅度是增益为 1 时的 100 倍，转得太多了。学习率取 0.001，就学得和增益为 1 时一样好。
+
+</details>
+
+3. 乘矩阵之后，常常还要给每个特征加上一个学出来的数，叫做**偏置**（bias）。可是，后面如果是批量归一化，就不加偏置。为什么？
+
+<details><summary>答案</summary>
+
+偏置给一整列加上同一个数，这一列的均值也就大了这么多，一减均值，又没有了。所以偏置什么也改变不了，它的梯度是 0。
+
+</details>
+
+下一个单元格验算这些答案；第一题会用你在第 00 课写的 ReLU，没写的话就用 torch 的。
+"""
+
+# %% tags=["answer", "slow", "nbval-ignore-output"]
+relu = load("relu") or torch.relu
+torch.manual_seed(0)
+for gain in (0.9, 2**0.5):
+    last = network(torch.randn(64, 512), gain * torch.randn(30, 512, 512) / 512**0.5, lambda x: x, relu)[-1]
+    print(f"1.   {gain = :.2f}   RMS = {last.square().mean().sqrt():.1g}")
+for lr in (0.1, 0.001):
+    print(f"2.   {lr = :<6} {accuracy(batch_norm, 0.1, lr):.0%}")
+bias = torch.full((128,), 5.0, requires_grad=True)  # (d,)
+(batch_norm(x + bias) * torch.randn(256, 128)).sum().backward()
+print(f"3.   max |difference| = {(batch_norm(x + bias) - batch_norm(x)).abs().max():.6f}   ", end="")
+print(f"max |gradient| = {bias.grad.abs().max():.6f}")
+
+# %% [markdown] lang="en"
+r"""
+## Read next
+
+* The paper on first weights, with histograms like yours: [Understanding the difficulty of training deep feedforward neural networks](https://proceedings.mlr.press/v9/glorot10a.html), Glorot and Bengio 2010.
+* The riddle in practice, on normalization and regularization: [L2 Regularization versus Batch and Weight Normalization](https://arxiv.org/abs/1706.05350), van Laarhoven 2017. In front of a norm, weight decay does not make the function simpler. It makes the weights smaller, and so it speeds up learning.
+* A video: [activations, gradients and BatchNorm](https://www.youtube.com/watch?v=P6sfmUTpUmc), Andrej Karpathy.
+
+BatchNorm averages over the samples. [Lesson 02](02_norm_axes.ipynb) asks which other numbers could share a mean, and shows how to see it.
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 接着读
 
-- 论文：[Glorot 和 Bengio，2010](https://proceedings.mlr.press/v9/glorot10a.html)，里面有你见过的这种直方图；[van Laarhoven，2017](https://arxiv.org/abs/1706.05350)，讲归一化前面的权重衰减。
-- 代码：[torch.nn.init](https://pytorch.org/docs/stable/nn.init.html)，各种初始权重的大小。
-- 别人的讲解：Andrej Karpathy，[讲激活值、梯度和 BatchNorm 的视频](https://www.youtube.com/watch?v=P6sfmUTpUmc)。
+* 讲初始权重的论文，里面有你见过的这种直方图：[Understanding the difficulty of training deep feedforward neural networks](https://proceedings.mlr.press/v9/glorot10a.html)，Glorot 和 Bengio，2010。
+* 这个谜在实践中的样子，讲归一化与正则化：[L2 Regularization versus Batch and Weight Normalization](https://arxiv.org/abs/1706.05350)，van Laarhoven，2017。在归一化前面，权重衰减并不会让函数更简单，它只是让权重变小，于是学得更快。
+* 视频：[activations, gradients and BatchNorm](https://www.youtube.com/watch?v=P6sfmUTpUmc)，Andrej Karpathy 讲激活值、梯度和批量归一化。
+
+批量归一化让各个样本的数共用一个均值。还可以让哪些数共用一个均值？怎样一眼看出来？请看[第 02 课](02_norm_axes.ipynb)。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: which axes disappear?
+
+BatchNorm on a table averages along axis 0. With more axes there is more to choose. The axes that you average along disappear from the shape, unless `keepdim=True` keeps them with size 1. With a tuple of axes, all numbers along them form one group, with one mean. Here is a tensor of 2 texts with 3 words each and 4 features per word.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：哪些轴会消失？
+
+对一张表做批量归一化，沿轴 0 求均值。轴一多，选法也就多了。沿哪些轴求均值，这些轴就从形状里消失，除非写上 `keepdim=True`，把它们保留下来，大小为 1。如果用元组一次给出几个轴，这些轴上的数就合成一组，只有一个均值。下面的张量是 2 个文本，每个 3 个词，每个词 4 个特征。
+"""
+
+# %%
+texts = torch.zeros(2, 3, 4)  # (N, L, d)
+for axes in (0, 1, 2, (1, 2), (0, 1, 2)):
+    print(f"{axes = !s:10} {list(texts.mean(axes).shape)}   keepdim: {list(texts.mean(axes, keepdim=True).shape)}")
+
+# %% [markdown] lang="en"
+r"""
+**Your turn, one line.** Along which axes must you average so that one mean is left for each *feature*, over all words of all texts? Replace `None` with the axes.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**轮到你了**，只写一行：要让每个**特征**在所有文本的所有词上只有一个均值，应该沿哪些轴求均值？请把 `None` 换成这些轴。
+"""
+
+# %% tags=["exercise"]
+my_axes = None
+
+check("feature_axes", my_axes)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? Look at the shapes that the cell has printed. Which of the three sizes should be left?
+
+<details><summary>The idea</summary>
+
+Each feature needs a mean of its own, so axis 2 must stay, and the other two must disappear.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？看看上面打印的形状，三个大小里，应该留下哪一个？
+
+<details><summary>思路</summary>
+
+每个特征都要有自己的均值，所以轴 2 要留下，另外两个轴要消失。
+
+</details>
+"""
+
+# %% tags=["solution"]
+solved_axes = (0, 1)
+
+check("feature_axes", solved_axes, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## Going further: mistakes that training hides
+
+Would you have noticed a mistake in your function by training with it? Here are three wrong ones. `n_minus_1` divides the squares by the count minus 1, `eps_outside` adds ε after taking the root, and `mean_kept` divides by the right number but forgets to subtract the mean.
+
+**Predict first.** At gain 1 and learning rate 0.1, which of them keeps the network from learning?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：训练会掩盖的错误
+
+如果你的函数写错了，光靠训练看得出来吗？下面是三个写错的函数：`n_minus_1` 求方差时除以个数减 1，`eps_outside` 先开方再加 ε，`mean_kept` 的除数没有错，却忘了减均值。
+
+**先猜一猜**：增益是 1，学习率是 0.1，用哪一个函数，网络会学不会？
+"""
+
+# %% tags=["guess"]
+questions.mistake_that_training_shows()
+
+
+# %% tags=["answer", "slow", "nbval-ignore-output"]
+def n_minus_1(x):
+    return (x - x.mean(0)) / (x.var(0) + 1e-5).sqrt()
+
+
+def eps_outside(x):
+    return (x - x.mean(0)) / (x.std(0, correction=0) + 1e-5)
+
+
+def mean_kept(x):
+    return x / (x.var(0, correction=0) + 1e-5).sqrt()
+
+
+for norm in (batch_norm, n_minus_1, eps_outside, mean_kept):
+    print(f"{norm.__name__:12}{accuracy(norm, 1):.0%}")
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Only `mean_kept` does.
+
+</details>
+
+The other two reach about what the right function reaches. So training hides small mistakes, and therefore `check` compares numbers instead of accuracies.
+
+`mean_kept` fails because the mean is still in the numbers, but not in what they are divided by. Some units come close to ±1 in the first steps, where the samples differ little. The next layer divides by this small difference, which blows up the mean, so more units saturate.
+
+One way out is a smaller learning rate. The other is to divide by the root mean square, because a large mean makes it large as well. The next cell tries both.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+只有 `mean_kept`。
+
+</details>
+
+另外两个的准确率与正确的函数不相上下。可见训练会掩盖小错误，所以 `check` 比较的是算出来的数，而不是准确率。
+
+`mean_kept` 为什么不行？均值还留在被除的数里，除数却不管均值有多大。训练开始几步，一些单元靠近 ±1，各个样本在那里相差很小；下一层要除以这个很小的差别，均值就被放大，饱和的单元也就更多。
+
+有两个办法，一个是让学习率小一点，另一个是改成除以均方根，因为均值一大，均方根也跟着大。下一个单元格两个都试一试。
+"""
+
+
+# %% tags=["slow", "nbval-ignore-output"]
+def root_mean_square(x):
+    return x / (x.square().mean(0) + 1e-5).sqrt()
+
+
+print(f"mean_kept, lr = 0.01: {accuracy(mean_kept, 1, 0.01):.0%}")
+print(f"root_mean_square:     {accuracy(root_mean_square, 1):.0%}")
+
+# %% [markdown] lang="en"
+r"""
+Both learn. `root_mean_square` needs no subtraction at all. Lesson 06 divides by it over the features of each token, and calls that RMSNorm.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+两个办法都行。`root_mean_square` 什么也没有减，照样学得会。第 06 课对每个词元的特征这样做，那就是 RMSNorm。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: gain 3 explodes
+
+Without a norm, a large gain saturates the units, and saturated units pass on almost no gradient. So the gradient should vanish on its way back. Let us see, at gain 3.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：增益为 3，梯度爆炸
+
+不带归一化，增益大了，单元就会饱和，饱和的单元几乎不传梯度。照这样说，梯度往回传，应该越来越小才对。取增益为 3，看一看。
+"""
+
+# %%
+layers, gradients = signals(3, 20, "tanh", "none", network)
+for i in (20, 15, 10, 5, 2):
+    print(f"gradient[{i}] = {gradients[i - 1]:.1f}")
+slope = 1 - layers[9].square()  # (N, d)
+print(f"slope[10]: median {slope.quantile(0.5):.2f}   RMS {slope.square().mean().sqrt():.2f}")
+print(f"per layer: gain × RMS = {3 * slope.square().mean().sqrt():.2f}   ", end="")
+print(f"measured: {(gradients[1] / gradients[-1]) ** (1 / 18):.2f}")
+
+# %% [markdown] lang="en"
+r"""
+It does the opposite. From layer 20 to layer 2 the gradient grows from 3 to 880. It *explodes*.
+
+On its way back, the gradient is multiplied in each layer by the slopes **and by the weights**. Most slopes are near 0, but a few units are still on the steep part of the curve, and for the size of the gradient these few are enough: the RMS of the slopes, their root mean square, is 0.46. The weights multiply by 3, the gain. Together that is 1.37 per layer, and in 18 layers nearly 300. With such gradients there is no learning rate of plain gradient descent that suits both the first layer and the last.
+
+Differences between samples grow in the same way on the way forward. The next cell divides the average distance between two images of the same digit by that between images of different digits.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+正好相反，从第 20 层到第 2 层，梯度从 3 增大到 880，这就是**梯度爆炸**。
+
+梯度往回传，每过一层，既要乘斜率，**也要乘权重**。大多数斜率接近 0，可是还有少数单元处在曲线陡峭的地方，单是这几个，就足以决定梯度的大小：斜率的均方根（RMS）是 0.46。权重再乘上增益，也就是 3。合起来，每一层是 1.37 倍，18 层就将近 300 倍。梯度相差这么大，用普通的梯度下降，学习率怎么取，都顾得了这头顾不了那头。
+
+往前走的时候，样本之间的差别也会这样变大。下一个单元格计算两种平均距离之比：同一个数字的两幅图之间，除以不同数字的两幅图之间。
+"""
+
+
+# %%
+def same_over_different(x):  # (N, d)
+    distance, same = torch.cdist(x, x), labels[:, None] == labels  # (N, N)
+    return (distance[same & ~torch.eye(len(x), dtype=torch.bool)].mean() / distance[~same].mean()).item()
+
+
+torch.manual_seed(0)
+x = network(pixels, 3 * torch.randn(20, 64, 64) / 64**0.5, lambda x: x, torch.tanh)[-1]  # (N, d)
+print(f"pixels: {same_over_different(pixels):.2f}   layer 20: {same_over_different(x):.2f}")
+
+# %% [markdown] lang="en"
+r"""
+In pixels, two images of the same digit are 0.73 times as far apart as images of different digits. After twenty layers at gain 3 this ratio is almost 1: the network has made small differences large, and little is left by which it could tell that two images show the same digit. So with a large gain even an optimizer that gives all layers equal steps, such as Adam, has little to generalize from.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+直接看像素，同一个数字的两幅图，距离是不同数字之间的 0.73 倍。以增益 3 过了二十层，这个比几乎成了 1：小的差别也变大了，两幅图是不是同一个数字，几乎看不出来了。所以增益太大时，就算改用 Adam 这样的优化器，让各层的步子一样大，也很难推广到没见过的图。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: forty layers of ReLU
+
+Does a norm make every deep network healthy? Here are forty layers with ReLU, at gain 1, with two norms. LayerNorm standardizes each sample over its own features, along axis 1.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：四十层 ReLU
+
+有了归一化，再深的网络也没问题吗？下面是四十层 ReLU，增益是 1，分别用两种归一化。层归一化（LayerNorm）沿轴 1，对每个样本自己的各个特征做标准化。
+"""
+
+# %%
+for norm in ("batch", "layer"):
+    layers, gradients = signals(1.0, 40, "relu", norm, network)
+    for i in (1, 20, 40):
+        x = layers[i - 1]
+        print(f"{norm}[{i}]   σ = {x.std():.2f}   max = {x.max():4.1f}   gradient = {gradients[i - 1]:.1f}")
+signals_through_layers.panel(network).still(norm="batch", depth=40, activation="relu")
+
+# %% [markdown] lang="en"
+r"""
+The standard deviation is nearly the same in all layers. But with BatchNorm the gradient of layer 1 is more than 1000 times that of layer 40, and the histograms get a longer and longer tail: the largest activation grows from 3.9 to 9.8. With LayerNorm, on the same weights, the gradient stays between 3 and 6.
+
+[Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that BatchNorm itself causes this explosion. The gain does not help, because BatchNorm divides it out. Nor does another activation function remove it: here it is a factor of about 1.2 per layer with ReLU, and with tanh still about 1.09.
+
+So equal standard deviations do not mean healthy gradients. Look at both. The usual remedy is to add the input of each layer to its output, `x = x + …`. This *residual connection* leads the gradient past the layer. Transformers are built on it (lesson 12).
+"""
+
+# %% [markdown] lang="zh"
+r"""
+各层的标准差几乎一样。可是用批量归一化时，第 1 层的梯度是第 40 层的 1000 多倍，直方图的尾巴也越拖越长，最大的激活值从 3.9 增大到 9.8。换成层归一化，权重不变，梯度一直在 3 和 6 之间。
+
+[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，这种爆炸正是批量归一化引起的。调整增益没有用，因为归一化把它除掉了；换激活函数也去不掉，在这里，用 ReLU 每层大约是 1.2 倍，用 tanh 也还有 1.09 倍左右。
+
+所以，标准差相同，不等于梯度健康，两者都要看。常用的办法，是把每一层的输入加到它的输出上，`x = x + …`。这叫做**残差连接**（residual connection），梯度可以绕过这一层往回传。Transformer 就建立在它之上（第 12 课）。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: twenty `nn.Linear`
 
-`torch.nn.Linear` draws weights of 0.58, in our unit, and Keras' `Dense`, which follows Glorot, weights of 1 where as many numbers go in as come out.
-
-**Predict first.** From digit to digit a pixel varies by 0.23 (its standard deviation, on average). What is left of it after twenty `nn.Linear` and $\tanh$?
+How much is left of a digit after twenty layers of `nn.Linear`, with torch's own first weights, and tanh? The cell prints the standard deviation of a feature over all digits, averaged over the features, and compares it with Glorot's start, `xavier_uniform_`. Then `found_by_line` asks whether the digits can still be told apart. It fits a linear classifier by least squares, which does not care about the size of its inputs, and returns the accuracy on new digits. The last line is the accuracy of gradient descent at gain 0.58, as before.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：二十个 `nn.Linear`
 
-用这一课的单位来量，`torch.nn.Linear` 的初始权重是 0.58；Keras 的 `Dense` 采用 Glorot 的办法，输入和输出一样宽时正好是 1。
-
-**先猜一猜**：同一个像素在各幅图之间的标准差，平均是 0.23。经过二十个 `nn.Linear` 和 $\tanh$，还剩多少？
+二十层 `nn.Linear` 加 tanh，用 torch 自己的初始权重，一幅数字到最后还剩多少？单元格打印一个特征在所有图上的标准差（对各个特征取平均），并与 Glorot 的初始权重 `xavier_uniform_` 比较。然后用 `found_by_line` 看看，这些数字还分不分得开：它用最小二乘法拟合一个线性分类器，不在乎输入有多大，返回的是对新图的准确率。最后一行和前面一样，是用梯度下降训练的准确率，增益是 0.58。
 """
 
 
-# %% tags=["answer"]
+# %% tags=["slow", "nbval-ignore-output"]
 def tower(start):
     x = pixels.double()
     for _ in range(20):
@@ -720,30 +936,19 @@ def tower(start):
     return x.detach()
 
 
-print(f"{pixels.std(0).mean()=:.2f}")
-for start in (lambda weight: weight, torch.nn.init.xavier_uniform_):
+torch.manual_seed(0)
+print(f"pixels    σ = {pixels.std(0).mean():.2f}")
+for name, start in (("Linear", lambda weight: weight), ("Glorot", torch.nn.init.xavier_uniform_)):
     x = tower(start)
-    print(f"{x.std(0).mean()=:.6f}   {found_by_line(x, labels)=:.0%}")
-print(f"{accuracy(lambda x: x, 0.58)=:.0%}")
+    print(f"{name}    σ = {x.std(0).mean():.6f}   found_by_line = {found_by_line(x, labels):.0%}")
+print(f"gain = 0.58: {accuracy(lambda x: x, 0.58):.0%}")
 
 # %% [markdown] lang="en"
 r"""
-<details><summary>Answer</summary>
-
-What is left is 0.000004 with torch's own start and 0.04 with Glorot's.
-
-</details>
-
-So behind twenty plain `nn.Linear` and $\tanh$ two digits differ only in the sixth decimal place. Nothing but size is lost: the linear classifier of least squares, `found_by_line`, to which size does not matter, still finds 89% of the new digits (with other draws 84% to 90%), no fewer than behind Glorot's start. (In float64: float32 would round much of the sixth decimal away.) To gradient descent it does matter: with weights of 0.58 it ends at 9%, which is guessing. No error says so.
+Behind twenty `nn.Linear` two digits differ only in the sixth decimal place. Nothing but their size is lost, since the linear classifier still finds most of the new digits. But to gradient descent the size does matter: at gain 0.58 the accuracy is 9%, which is guessing. There is no error message.
 """
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
-
-用 torch 自己的初始值，只剩 0.000004；用 Glorot 的，还剩 0.04。
-
-</details>
-
-所以，把二十个 `nn.Linear` 和 $\tanh$ 直接叠起来，两幅数字的差别只剩在小数点后第六位。丢掉的只是大小：最小二乘法的线性分类器（`found_by_line`）不在乎大小，它仍能认出 89% 没见过的数字（换别的随机数，在 84% 到 90% 之间），不比 Glorot 的少。（这里用 float64；用 float32，小数点后第六位有不少会被舍入掉。）梯度下降却在乎大小，权重为 0.58 时只有 9%，等于瞎猜。而且不会报错。
+经过二十个 `nn.Linear`，两幅数字的差别只剩在小数点后第六位。丢掉的只是大小，因为线性分类器仍能认出大多数新的图。可是梯度下降在乎大小：增益是 0.58，准确率只有 9%，等于乱猜。而且，没有任何报错。
 """

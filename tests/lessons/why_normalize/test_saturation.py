@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from blocklab_course.lessons.why_normalize.saturation import panel, saturation
+from blocklab_course.lessons.why_normalize.saturation import GUESS, panel, saturation
 
 
 def numbers(line):
@@ -51,14 +51,12 @@ def test_the_share_stands_at_the_lines_that_it_counts_beyond(figure):
     assert sorted(segment[0][0] for segment in outputs.collections[0].get_segments()) == [-0.9, 0.9]
 
 
-def test_half_of_the_outputs_lie_beyond_between_two_stops_of_the_slider(figure):
-    scale = panel().controls["scale"]
-    stops = map(scale.at, range(scale.last + 1))
-    update, beyond_at = saturation(figure), {}
-    for stop in stops:
-        said, share, _ = numbers(update(scale=stop, normalize=False))
-        beyond_at[said] = share
-    assert beyond(2.2) == pytest.approx(50, abs=0.6)
-    assert max((said, share) for said, share in beyond_at.items() if share < 50) == (2.0, 46)
-    assert min((said, share) for said, share in beyond_at.items() if share > 50) == (2.51, 56)
-    assert beyond_at[1.0] == 14
+def test_the_right_guess_is_where_half_of_the_outputs_lie_beyond(figure):
+    """The slider has a stop near it, and the explanation has the shares at all three options."""
+    shares = {option: beyond(option) for option in GUESS.options.values()}
+    assert shares[GUESS.right] == pytest.approx(50, abs=0.6)
+    assert all(f"{share:.0f}%" in str(GUESS.explanation) for share in shares.values())
+    scale, update = panel().controls["scale"], saturation(figure)
+    stops = {stop: numbers(update(scale=stop, normalize=False))[1] for stop in map(scale.at, range(scale.last + 1))}
+    assert min(stops, key=lambda stop: abs(stops[stop] - 50)) == pytest.approx(GUESS.right, abs=0.05)
+    assert stops[1.0] == 14

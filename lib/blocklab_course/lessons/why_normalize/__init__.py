@@ -3,10 +3,11 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=45,
-    exercises=("feature_axes", "standardize"),
-    effort={"feature_axes": (2, 1), "standardize": (8, 2)},
+    minutes=40,
+    exercises=("standardize", "feature_axes"),
+    effort={"standardize": (10, 2), "feature_axes": (3, 1)},
     saves=("standardize",),
     runs=("relu",),
     data=("digits.npz",),
+    diagram="normalization",
 )

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from blocklab.normalization import standardize
 from blocklab_course.i18n import Text
-from blocklab_course.panel import Panel, Slider, Toggle
+from blocklab_course.panel import Panel, Prediction, Slider, Toggle
 from blocklab_course.panel.axes_style import style_axes
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.drag import draggable
@@ -21,6 +21,20 @@ COUNT = 4000
 SATURATED = 0.9
 IN_BINS = np.linspace(-6, 6, 61)
 OUT_BINS = np.linspace(-1, 1, 41)
+
+GUESS = Prediction(
+    {f"σ = {scale}": scale for scale in (1.1, 2.2, 4.4)},
+    right=2.2,
+    question=Text(
+        en="At which standard deviation σ of the inputs do half of the outputs lie beyond ±0.9?",
+        zh="输入的标准差 σ 是多少时，一半的输出超出 ±0.9？",
+    ),
+    explanation=Text(
+        en="At σ = 2.2: there the picture shows about 50%. At 1.1 it is 18%, and at 4.4 it is 74%.",
+        zh="σ = 2.2：图上显示，这时大约有 50% 超出。σ = 1.1 时是 18%，4.4 时是 74%。",
+    ),
+)
+"""At which standard deviation of the inputs half of the outputs are saturated."""
 
 CURVE = Text(en="tanh and its slope", zh="tanh 及其斜率")
 SLOPE = Text(en="slope", zh="斜率")
@@ -107,9 +121,8 @@ def on_curve(x: float) -> tuple[float, float]:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "scale": Slider(
-            0.1, 10**1.3, 10**0.1, value=1.0, label=Text(en="size of the inputs", zh="输入的大小"), log=True
-        ),
+        "guess": GUESS,
+        "scale": Slider(0.1, 10**1.3, 10**0.05, value=1.0, label=Text(en="σ of the inputs", zh="输入的 σ"), log=True),
         "normalize": Toggle(False, label=Text(en="standardize first", zh="先标准化")),
     }
     return Panel(saturation, size=(10, 4.2), narrow=(4.6, 6.4), **controls | own)

@@ -24,7 +24,7 @@ WIDTH, BATCH, DEEPEST = 128, 256, 40
 COLUMNS, ROWS = 5, 4  # of small histograms; of a network deeper than 20 about every second layer is drawn
 RANGES = {"tanh": (-1.0, 1.0), "relu": (0.0, 3.0)}  # of the values; what lies beyond counts at the edge
 BINS = 41
-FLOOR, CEILING = -12, 12  # decades of the sizes; what lies beyond is not drawn
+FLOOR, CEILING = -12, 14  # decades of the sizes; what lies beyond is not drawn
 SATURATED = 0.9  # |tanh| beyond which hardly any gradient passes
 
 Function = Callable[[Tensor], Tensor]
@@ -48,19 +48,19 @@ NORMS = {
 }
 GUESS = Prediction(
     {
-        Text(en="100 times as large", zh="变为 100 倍"): "larger",
-        Text(en="unchanged", zh="不变"): "same",
-        Text(en="a hundredth", zh="只剩百分之一"): "smaller",
+        Text(en="it becomes 100 times as large", zh="变成 100 倍"): "larger",
+        Text(en="it stays the same", zh="不变"): "same",
+        Text(en="it falls to a hundredth", zh="只剩百分之一"): "smaller",
     },
     right="smaller",
     question=Text(
-        en="With BatchNorm the weights become 100 times as large. What becomes of their gradient?",
-        zh="用批量归一化，权重变为 100 倍。权重的梯度会怎样？",
+        en="With BatchNorm, all weights become 100 times as large. What happens to their gradient?",
+        zh="用批量归一化，所有权重都变成 100 倍。权重的梯度会怎样？",
     ),
     explanation=Text(
-        en="A hundredth: choose BatchNorm and drag the weights from 0.1 to 10. The histograms stay, and the gradient "
-        "in layer 1 falls from 300 to 3.",
-        zh="只剩百分之一：选“批量归一化”，把“权重的大小”从 0.1 拖到 10。直方图都不变，第 1 层的梯度却从 300 降到 3。",
+        en="It falls to a hundredth. Choose BatchNorm and drag the gain from 1 to 100: the histograms stay, and the "
+        "gradient in layer 1 falls from 30 to 0.3.",
+        zh="只剩百分之一。选“批量归一化”，把“增益”从 1 拖到 100：直方图都不变，第 1 层的梯度却从 30 降到 0.3。",
     ),
 )
 """What becomes of the gradient of the weights when all of them grow to 100 times, with BatchNorm after every matrix."""
@@ -72,7 +72,7 @@ VALUES = {
 }
 SIZES = Text(en="activations and gradients, layer by layer", zh="逐层的激活值与梯度")
 SPREAD = Text(en="standard deviation", zh="激活值的标准差")
-GRADIENT = Text(en="gradient of the weights", zh="权重的梯度")
+GRADIENT = Text(en="gradient (L2 norm)", zh="权重梯度的 L2 范数")
 SEEN_TANH = Text(
     en="Last layer: standard deviation {spread}, {saturated:.0f}% of the activations beyond ±0.9. Gradient of the "
     "weights: {first} in layer 1, {last} in the last.",
@@ -81,19 +81,6 @@ SEEN_TANH = Text(
 SEEN_RELU = Text(
     en="Last layer: standard deviation {spread}. Gradient of the weights: {first} in layer 1, {last} in the last.",
     zh="最后一层：标准差 {spread}。权重的梯度：第 1 层 {first}，最后一层 {last}。",
-)
-
-DEVIATION = Text(
-    en="weights of {}: standard deviation {} in layer 1, {} in 10, {} in 20",
-    zh="权重为 {}：标准差，第 1 层 {}，第 10 层 {}，第 20 层 {}",
-)
-GAIN = Text(
-    en="weights of {}: standard deviation {} in the last layer; gradient {} in layer 1, {} in the last",
-    zh="权重为 {}：最后一层的标准差为 {}；梯度，第 1 层 {}，最后一层 {}",
-)
-END = Text(
-    en="{}, layer {:2}: standard deviation {:.2f}, largest activation {:.1f}, gradient {}",
-    zh="{}，第 {:2} 层：标准差 {:.2f}，最大的激活值 {:.1f}，梯度 {}",
 )
 
 
@@ -109,8 +96,8 @@ def draws() -> tuple[Tensor, Tensor, Tensor]:
 def signals(gain: float, depth: int, activation: str, norm: str, network: Network) -> tuple[list[Tensor], list[float]]:
     """The activations of every layer, (N, d) each, and the norm of the gradient of every layer's weights.
 
-    The weights are normal with deviation gain / sqrt(d); the input has mean 3 and deviation 5. The gradient is that of
-    a random weighted sum of the last activations, averaged over the batch.
+    The weights are normal with standard deviation gain / sqrt(d); the input has mean 3 and standard deviation 5. The
+    gradient is that of a random weighted sum of the last activations, averaged over the batch.
     """
     x, weights, back = draws()
     x = standardize(x, 0) if norm == "input" else x
@@ -198,23 +185,6 @@ def rounded(number: float) -> str:
     return short_number(number, 2)
 
 
-def print_deviations(size: float, layers: list[Tensor]) -> None:
-    """Print how large the activations of layers 1, 10 and 20 are."""
-    print(DEVIATION.format(size, *(rounded(layers[i].std().item()) for i in (0, 9, 19))))
-
-
-def print_gain(gain: float, layers: list[Tensor], gradients: list[float]) -> None:
-    """Print how large the last activations are, and the gradient of the first layer and of the last."""
-    print(GAIN.format(gain, rounded(layers[-1].std().item()), rounded(gradients[0]), rounded(gradients[-1])))
-
-
-def print_ends(norm: str, layers: list[Tensor], gradients: list[float]) -> None:
-    """Print the activations and the gradient of the first layer and of the last; norm: one of the values of NORMS."""
-    name = next(str(name) for name, value in NORMS.items() if value == norm)
-    for i in (0, len(layers) - 1):
-        print(END.format(name, i + 1, layers[i].std(), layers[i].max(), rounded(gradients[i])))
-
-
 def outline(x: Tensor, corner: tuple[float, float], limits: tuple[float, float]) -> np.ndarray:
     """The histogram of a layer's values as a shape whose lower left corner is `corner`, one unit wide."""
     values = np.nan_to_num(x.numpy(), posinf=limits[1], neginf=limits[0])
@@ -233,7 +203,7 @@ def panel(network: Network, **own: Control) -> Panel:
     controls = {
         "guess": GUESS,
         "norm": Choice(NORMS, "none", label=Text(en="normalization", zh="归一化")),
-        "gain": Slider(0.1, 10, 10**0.1, value=1.0, label=Text(en="weights", zh="权重的大小"), log=True),
+        "gain": Slider(0.1, 100, 10**0.1, value=1.0, label=Text(en="gain", zh="增益"), log=True),
         "depth": Slider(5, DEEPEST, 5, value=20, label=Text(en="layers", zh="层数")),
         "activation": Choice(ACTIVATIONS, "tanh", label=Text(en="activation", zh="激活函数")),
     }

@@ -3,4 +3,4 @@
 from .feature_axes import FEATURE_AXES
 from .standardize import STANDARDIZE
 
-EXERCISES = (FEATURE_AXES, STANDARDIZE)
+EXERCISES = (STANDARDIZE, FEATURE_AXES)

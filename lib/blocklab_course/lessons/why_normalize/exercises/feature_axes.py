@@ -54,6 +54,6 @@ FEATURE_AXES = Exercise(
             zh="所有的数共用一个均值，尺度最大的特征就决定了它。每个特征应当各有一个均值。",
         ),
     ),
-    section=Text(en="By hand: which axis disappears?", zh="动手算：哪个轴会消失？"),
+    section=Text(en="Going further: which axes disappear?", zh="选读：哪些轴会消失？"),
     hint_line="x.mean(my_axes).shape == (2,)",
 )

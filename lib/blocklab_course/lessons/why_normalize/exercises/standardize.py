@@ -221,9 +221,9 @@ FIRST_DRAFTS = (
     ),
 )
 
-WHICH_AXIS = Text(en="By hand: which axis disappears?", zh="动手算：哪个轴会消失？")
+THE_FORMULA = Text(en="The formula", zh="公式")
 SUBTRACT_AND_DIVIDE = Text(en="By hand: subtract, then divide", zh="动手算：先减，再除")
-ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
+ELSEWHERE = Text(en="What other code does differently", zh="别的代码怎么写")
 MEAN = "mean = x.mean(axes, keepdim=True)"
 VARIANCE = "variance = (x - mean).square().mean(axes, keepdim=True)"
 UNBIASED = select(SPREAD_MISTAKES, "unbiased-variance")
@@ -257,9 +257,9 @@ STANDARDIZE = Exercise(
         offset_case(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "axes": -1}),
     ),
     mistakes=(
-        *with_section(WHICH_AXIS, *AXES_MISTAKES, MEAN_WITHOUT, hint_line=MEAN),
-        *with_section(WHICH_AXIS, MEAN_OF_VARIANCES, VARIANCE_OVER_EVERYTHING, VARIANCE_WITHOUT, hint_line=VARIANCE),
-        *with_section(WHICH_AXIS, *FIRST_DRAFTS, hint_line="variance = x.var(axes, correction=0, keepdim=True)"),
+        *with_section(THE_FORMULA, *AXES_MISTAKES, MEAN_WITHOUT, hint_line=MEAN),
+        *with_section(THE_FORMULA, MEAN_OF_VARIANCES, VARIANCE_OVER_EVERYTHING, VARIANCE_WITHOUT, hint_line=VARIANCE),
+        *with_section(THE_FORMULA, *FIRST_DRAFTS, hint_line="variance = x.var(axes, correction=0, keepdim=True)"),
         *OTHER_EPS,
         *with_section(SUBTRACT_AND_DIVIDE, *SMALLER_DEFAULT, hint_line="def my_standardize(x, axes, eps=1e-5):"),
         *with_section(ELSEWHERE, *UNBIASED, hint_line=VARIANCE),
