@@ -9,7 +9,7 @@ from blocklab_course import begin
 from blocklab_course.i18n import LANGUAGES, Text
 from blocklab_course.lessons.attention import poke_one_token
 from blocklab_course.lessons.catalog import LESSONS
-from blocklab_course.lessons.start_here.lesson_map import lesson_map
+from blocklab_course.lessons.start_here.lesson_map import SIZE, lesson_map
 from blocklab_course.panel import Panel
 from blocklab_course.panel.palette import MOVED, QUIET, TRUE
 
@@ -22,8 +22,8 @@ PUSHED = Text(
     zh="逐个推动词元，看得见它的输出变成橙色，因果掩码随之显现",
 )
 MAP = Text(
-    en="A Transformer layer with the number of the lesson at each part",
-    zh="一个 Transformer 层，各部分标着对应课程的编号",
+    en="A Transformer layer, and the path through the lessons about its parts",
+    zh="一个 Transformer 层，以及讲解各部分的课程路线",
 )
 
 THUMBNAILS = {  # the picture of each lesson: a panel, and the values of its controls
@@ -61,7 +61,7 @@ def draw(folder: Path) -> None:
         panel = poke_one_token.panel()
         _write(folder / f"attention_{language}.svg", animate(panel, tokens, str(PUSHED)))
         _write_webp(folder / f"attention_{language}.webp", panel, tokens)
-        the_map = Panel(lesson_map, size=(10, 5.4))
+        the_map = Panel(lesson_map, size=SIZE)
         _write(folder / f"lesson_map_{language}.svg", animate(the_map, [{}], str(MAP)))
     for lesson in LESSONS:
         name, values = THUMBNAILS[lesson.package]

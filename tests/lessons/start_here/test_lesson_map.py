@@ -1,8 +1,40 @@
 import pytest
 from matplotlib.patches import FancyArrowPatch
 
+from blocklab_course.i18n import LANGUAGES, use_language
 from blocklab_course.lessons.catalog import LESSONS
-from blocklab_course.lessons.start_here.lesson_map import LAYER, LAYERS, PARTS, about, lesson_map, links
+from blocklab_course.lessons.start_here.lesson_map import (
+    COLOURS,
+    FIRST,
+    LAYER,
+    LAYERS,
+    LOW,
+    PARTS,
+    PATH,
+    RADIUS,
+    SIDE_TRIPS,
+    SIZE,
+    STEP,
+    STREAM,
+    TOPICS,
+    lesson_map,
+    links,
+    stations,
+)
+from blocklab_course.panel.palette import MOVED, PAPER
+from blocklab_course.session import set_language
+
+WIDE, HIGH = SIZE
+
+
+def links_at(x, y):
+    """The links at a place of the drawing: the targets and the names."""
+    across, down = x / WIDE, 1 - y / HIGH
+    return [
+        (target, name)
+        for (left, top, width, height), target, name in links()
+        if 0 < across - left < width and 0 < down - top < height
+    ]
 
 
 def test_every_lesson_except_this_one_is_linked():
@@ -10,45 +42,94 @@ def test_every_lesson_except_this_one_is_linked():
     assert all(target.startswith(name) for _, target, name in links())
 
 
-def test_links_lie_on_the_numbers_that_they_open(figure):
+def test_a_click_on_a_number_or_on_its_topic_opens_that_lesson(figure):
     lesson_map(figure)
-    canvas = figure.canvas
-    canvas.draw()
     axes = figure.axes[0]
+    topics = {str(topic): package for package, topic in TOPICS.items()}
+    opened = set()
     for text in axes.texts:
-        number = text.get_text()
-        if not number.isdigit():
+        x, y = text.get_position()
+        written = text.get_text()
+        if x < PATH or not (written.isdigit() or written in topics):
             continue
-        x, y = axes.transData.transform(text.get_position()) / figure.bbox.size
-        names = [name for (left, top, wide, high), _, name in links() if 0 < x - left < wide and 0 < 1 - y - top < high]
-        assert names == [number]
+        [(target, name)] = links_at(x + 0.01, y)
+        assert name == written or target.endswith(f"{topics[written]}.ipynb")
+        opened.add(target)
+    assert len(opened) == len(LESSONS) - 1
+
+
+def test_the_lessons_stand_in_their_order_on_one_path_and_its_side_trips(figure):
+    lesson_map(figure)
+    places = list(stations())
+    assert [lesson for *_, lesson in places] == list(LESSONS[1:])
+    assert [y for _, y, _ in places] == sorted({y for _, y, _ in places})
+    assert {lesson.package for x, _, lesson in places if x != PATH} == SIDE_TRIPS
+    [path] = [line for line in figure.axes[0].lines if line.get_color() == MOVED and line.get_xdata()[0] == PATH][:1]
+    assert list(path.get_xdata()) == [PATH, PATH]
+    assert list(path.get_ydata()) == pytest.approx([FIRST, places[-1][1]])
+
+
+def test_a_side_trip_leaves_the_path_and_comes_back(figure):
+    lesson_map(figure)
+    runs = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 4 and line.get_xdata()[0] == PATH]
+    reached = []
+    for run in runs:
+        xs, ys = run.get_xdata(), run.get_ydata()
+        assert xs[0] == xs[-1] == PATH
+        reached += [lesson.package for x, y, lesson in stations() if x == xs[1] and ys[1] - 0.01 < y < ys[2] + 0.01]
+    assert sorted(reached) == sorted(SIDE_TRIPS)
+
+
+def test_a_lesson_has_the_colour_of_its_part(figure):
+    lesson_map(figure)
+    colours = {
+        (line.get_xdata()[0], line.get_ydata()[0]): line.get_markerfacecolor()
+        for line in figure.axes[0].lines
+        if line.get_marker() == "o"
+    }
+    drawn = {lesson.package: colours[x, y] for x, y, lesson in stations()}
+    assert drawn["rms_norm"] == COLOURS["normalization"]
+    assert drawn["swiglu_width"] == COLOURS["feed-forward"]
+    assert drawn["transformer_layers"] == PAPER
+    boxes = {part.text.en: part.colour for part in PARTS}
+    assert boxes["normalization"] == COLOURS["normalization"]
+    assert boxes["rotary positions"] == drawn["rotary_positions"]
+    assert boxes["attention"] == drawn["attention"]
+    assert boxes["SwiGLU"] == drawn["activations_and_gates"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_text_of_the_map_touches_another_or_the_edge(figure, language):
+    with use_language(language):
+        set_language(language)
+        figure.set_size_inches(SIZE)
+        lesson_map(figure)
+        figure.canvas.draw()
+        boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert all(figure.bbox.contains(*corner) for box in boxes for corner in (box.min, box.max))
+    for i, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[i + 1 :])
+    assert STEP > 2 * RADIUS
 
 
 def test_the_map_has_as_many_normalizations_as_the_model():
     """The start page says 61: two in each layer and one after the last layer."""
     _, bottom, _, height = LAYER
-    tops = [top for _, top, _, _, text, *_ in PARTS if text.en == "normalization"]
+    tops = [part.top for part in PARTS if part.text.en == "normalization"]
     inside = [top for top in tops if bottom < top < bottom + height]
     assert LAYERS * len(inside) + len(tops) - len(inside) == 61
 
 
 def test_rotary_positions_are_drawn_inside_attention():
-    spans = {text.en: (top - high, top) for _, top, _, high, text, *_ in PARTS}
+    spans = {part.text.en: (part.top - part.height, part.top) for part in PARTS}
     (low, high), (bottom, top) = spans["rotary positions"], spans["attention"]
     assert bottom < low < high < top
 
 
-def test_the_lessons_about_one_part_stand_beside_it():
-    assert [lesson.package for lesson in about("rms_norm")] == ["norm_axes", "layer_norm", "rms_norm"]
-    assert [lesson.package for lesson in about("small_batches")] == ["small_batches"]  # about no single part
-
-
 def test_a_click_on_a_part_opens_its_lesson():
-    places = [(place, target) for place, target, _ in links()]
-    for x, top, _, high, _, room, _ in PARTS:
-        across, down = x / 12, 1 - (top - min(high, 0.62) / 2) / 8
-        opened = [t for (left, over, wide, tall), t in places if 0 < across - left < wide and 0 < down - over < tall]
-        assert opened == [f"{lesson.name}.ipynb" for lesson in LESSONS if lesson.package == room]
+    for part in PARTS:
+        opened = [target for target, _ in links_at(STREAM, part.top - min(part.height, LOW) / 2)]
+        assert opened == [f"{lesson.name}.ipynb" for lesson in LESSONS if lesson.package == part.lesson]
 
 
 def test_an_arrow_leads_to_every_sum(figure):
@@ -59,5 +140,7 @@ def test_an_arrow_leads_to_every_sum(figure):
         for patch in figure.axes[0].patches
         if isinstance(patch, FancyArrowPatch)
     ]
-    for x, y in sums:
-        assert any(0 < x - tip[0] < 0.2 and tip[1] == pytest.approx(y, abs=0.2) for tip in tips)
+    in_layer = [(x, y) for x, y in sums if x == STREAM]
+    assert len(in_layer) == 2
+    for x, y in in_layer:
+        assert any(0 < x - tip[0] < 0.15 and tip[1] == pytest.approx(y, abs=0.1) for tip in tips)
