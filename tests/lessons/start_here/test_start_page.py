@@ -1,4 +1,4 @@
-"""The start page lists the lessons that are there, by their titles."""
+"""The start page lists the lessons that are there, by their titles, and says how long they take."""
 
 import re
 from pathlib import Path
@@ -8,46 +8,37 @@ import pytest
 from authoring import notebook
 from authoring.project import Project
 from authoring.source import BilingualText, read_lesson
+from blocklab_course.lessons.catalog import LESSONS
+from blocklab_course.lessons.start_here.lesson_map import SIDE_TRIPS
 
 PROJECT = Project(Path(__file__).parents[3])
+ROW = re.compile(r"^\| \[(\d\d)\]\((\w+)\.ipynb\) \| (.*?) \| .+ \|$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_lesson_has_its_row_with_its_title(language):
+def test_every_lesson_has_its_row_with_its_title_and_side_trips_are_folded(language):
     page = "\n".join(cell.source for cell in notebook.read(PROJECT.notebook(language, "00_start_here")).cells)
-    rows = re.findall(r"^\| \[(\d\d)\]\((\w+)\.ipynb\) \| (.*?) \| .+ \|$", page, re.MULTILINE)
+    folded = "\n".join(re.findall("<details>.*?</details>", page, re.DOTALL))
+    shown = ROW.findall(re.sub("<details>.*?</details>", "", page, flags=re.DOTALL))
     lessons = [outline for outline in PROJECT.outlines()[1:] if outline.number]
-    assert rows == [(lesson.number, lesson.stem, lesson.short_title(language)) for lesson in lessons]
+    rows = [(lesson.number, lesson.stem, lesson.short_title(language)) for lesson in lessons]
+    aside = [row for row in rows if row[1][3:] in SIDE_TRIPS]
+    assert shown == [row for row in rows if row not in aside]
+    assert ROW.findall(folded) == aside
 
 
-NUMBERS = {
-    number: (english, f"{chinese}个")
-    for number, english, chinese in zip(
-        range(8, 13),
-        ("eight", "nine", "ten", "eleven", "twelve"),
-        ("八", "九", "十", "十一", "十二"),
-        strict=True,
-    )
-}
-
-
-def hours(minutes: int) -> tuple[str, str]:
-    """To the nearest half hour, as the page says it in English and in Chinese."""
-    whole, half = divmod(round(minutes / 30), 2)
-    english, chinese = NUMBERS[whole]
-    return english + " and a half" * half, chinese + "半" * half
+ENGLISH = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+CHINESE = ("两", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
+NUMBERS = dict(enumerate(zip(ENGLISH, CHINESE, strict=True), 2))
 
 
 def test_the_hours_are_the_sum_of_what_the_lessons_ask_for():
     page = read_lesson(PROJECT, "00_start_here")
-    told = next(cell for cell in page.cells if isinstance(cell, BilingualText) and "**short way**" in cell.en)
-    short = {int(number) for number in re.search(r"functions: ([\d, ]+)\.", told.en)[1].split(", ")}
-    asked = {
-        int(outline.number): int(re.search(r"about (\d+) minutes", read_lesson(PROJECT, outline.stem).cells[0].en)[1])
-        for outline in PROJECT.outlines()[1:]
-        if outline.number
-    }
-    every, fewer = hours(sum(asked.values())), hours(sum(asked[number] for number in short))
-    assert len(asked) == 15
-    assert f"All fifteen lessons take about {every[0]} hours, the short way about {fewer[0]}, " in told.en
-    assert f"十五课全部学完大约要{every[1]}小时，走捷径大约{fewer[1]}小时，" in told.zh
+    told = next(cell for cell in page.cells if isinstance(cell, BilingualText) and "take about" in cell.en)
+    route = [lesson.minutes for lesson in LESSONS[1:] if lesson.package not in SIDE_TRIPS]
+    aside = [lesson.minutes for lesson in LESSONS[1:] if lesson.package in SIDE_TRIPS]
+    count, hours, more = (NUMBERS[round(n)] for n in (len(route), sum(route) / 60, sum(aside) / 60))
+    assert f"These {count[0]} lessons take about {hours[0]} hours, " in told.en
+    assert f"The {NUMBERS[len(aside)][0]} side trips take about {more[0]} more" in told.en
+    assert f"这{count[1]}课一共大约需要{hours[1]}个小时，" in told.zh
+    assert f"四条岔路大约再要{more[1]}个小时" in told.zh

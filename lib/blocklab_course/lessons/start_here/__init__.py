@@ -3,7 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=20,
+    minutes=25,
     exercises=("scale", "relu"),
     effort={"scale": (3, 1), "relu": (3, 1)},
     saves=("relu",),
