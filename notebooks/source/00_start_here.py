@@ -6,7 +6,7 @@ In a moment you will run a chat model on your own machine. It is small (30 layer
 
 You will write all four, and each of them will run inside this model. From lesson 06 on, it answers with *your* code. In the last lesson you also write the loop that makes it speak, one word after another, and then the model is yours.
 
-This page shows where the course leads, how a lesson works, and which way to go. Run its cells from top to bottom, each with Shift + Enter. Your answers are saved only in a copy of your own. `make lab` opens one on your machine; on Colab, choose *Copy to Drive* first. Plan for about 25 minutes.
+This page shows where the course leads, how a lesson works, and which way to go. Run its cells from top to bottom, each with Shift + Enter. Your answers are saved only in a copy of your own. `make lab` opens one on your machine; on Colab, choose *Copy to Drive* first. Plan for about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 这四个函数，你都会亲手写出来，而且每一个都要放进这个模型里运行。从第 06 课起，它就带着**你的**代码回答问题。到了最后一课，让它一个词接一个词说下去的循环也由你来写，这个模型就真正是你的了。
 
-这一页告诉你这套课程要去哪里，一课怎么学，该走哪条路。请从上到下逐个运行单元格：选中它，按 Shift + Enter。答案只保存在你自己的副本里：在本机用 `make lab` 打开；在 Colab 上，先点“复制到云端硬盘”。大约需要 25 分钟。
+这一页告诉你这套课程要去哪里，一课怎么学，该走哪条路。请从上到下逐个运行单元格：选中它，按 Shift + Enter。答案只保存在你自己的副本里：在本机用 `make lab` 打开；在 Colab 上，先点“复制到云端硬盘”。大约需要 20 分钟。
 """
 
 # %%
@@ -149,7 +149,7 @@ In this figure, the numbers 1, 2, 3, 4 are multiplied by *s* and go together thr
 r"""
 词从下面进来，变成向量。大框里是一层，一共 30 层，一层叠着一层。蓝色方块就是 RMSNorm，每层两处，最后还有一处，一共 61 处。到了最上面，模型选出下一个词。
 
-路线就是那条橙色的线。点一点编号或者方块，就能打开那一课。白色的几课，讲的不是模型的某一个部分。
+橙色的线是主线，一课接一课。点一点编号或者方块，就能打开那一课。白色的几课，讲的不是模型的某一个部分。
 
 | 课 | 问题 | 你来写 |
 |---|---|---|
@@ -165,9 +165,9 @@ r"""
 | [13](13_kv_cache.ipynb) | 多生成一个词元，要花多少？ | 带缓存的注意力 |
 | [15](15_your_model.ipynb) | 用你写的部件组成聊天模型 | 一个词接一个词写下去的循环 |
 
-这十一课一共大约需要九个小时，选读另计。四条岔路大约再要三个小时，什么时候走都行，不走也行。
+这十一课一共大约需要九个小时，选读另计。四门选修课大约再要三个小时，什么时候学都行，不学也行。
 
-<details><summary>四条岔路</summary>
+<details><summary>四门选修课</summary>
 
 | 课 | 问题 | 你来写 |
 |---|---|---|

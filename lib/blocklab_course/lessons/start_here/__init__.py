@@ -3,7 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=25,
+    minutes=20,
     exercises=("scale", "relu"),
     effort={"scale": (3, 1), "relu": (3, 1)},
     saves=("relu",),

@@ -19,11 +19,10 @@ SEEN = Text(
     "attention, and a last normalization above it. Right, the path through the lessons, from the bottom up, with four "
     "side trips. The colour of a lesson is that of the part that it is about.",
     zh="左边是聊天模型的结构：放大画出了 30 层里的一层，其中有两处归一化，旋转位置编码在注意力里面；层上方还有最后一处"
-    "归一化。右边是课程的路线，从下往上走，另有四条岔路。一课的颜色，就是它所讲的那一部分的颜色。",
+    "归一化。右边是课程的路线，从下往上走，另有四课选修。一课的颜色，就是它所讲的那一部分的颜色。",
 )
 SIZE = WIDE, HIGH = 6.75, 6.4  # inches, and the units of the drawing
 LAYERS = 30  # of SmolLM2
-SIDE_TRIPS = {"ema_momentum", "small_batches", "swiglu_width", "cuda_timing"}
 TOPICS = {
     "why_normalize": Text(en="why a norm?", zh="为什么要归一化"),
     "norm_axes": Text(en="which numbers share a mean", zh="哪些数共用一个均值"),
@@ -44,8 +43,8 @@ TOPICS = {
 START = Text(en="you are here", zh="你在这里")
 COLOURS = {"normalization": GROUPS[0], "positions": GROUPS[1], "attention": GROUPS[2], "feed-forward": GROUPS[3]}
 """The colour of each part of the layer that lessons are about; of other lessons it is that of the paper."""
-MAIN_LEGEND = Text(en="the main route", zh="主路线")
-SIDE_LEGEND = Text(en="a side trip", zh="岔路，可以不走")
+MAIN_LEGEND = Text(en="the main route", zh="主线")
+SIDE_LEGEND = Text(en="a side trip", zh="选修，可以不走")
 SUM_LEGEND = Text(en="adds what went around", zh="加上绕过来的数")
 COLOUR_LEGEND = Text(en="a lesson’s colour: its part", zh="一课的颜色：它讲的部分")
 
@@ -105,7 +104,7 @@ def lesson_map(figure: Figure) -> Callable[[], str]:
 def stations() -> Iterator[tuple[float, float, Lesson]]:
     """Where the number of each lesson stands: those of side trips to the right of the path."""
     for place, lesson in enumerate(LESSONS[1:], 1):
-        yield TURNOFF if lesson.package in SIDE_TRIPS else PATH, FIRST + STEP * place, lesson
+        yield TURNOFF if lesson.side_trip else PATH, FIRST + STEP * place, lesson
 
 
 def links() -> list[tuple[tuple[float, float, float, float], str, str]]:
