@@ -19,7 +19,7 @@ r"""
 
 这个网络里有 49 个批量归一化（BatchNorm）层。在 `eval()` 下，它们用的是自己**记住**的东西，也就是训练时各通道输入的均值和方差；在 `train()` 下，它们用的是眼前的小批量，归一化时不看记忆，却会更新它。记忆的内容是一种移动平均，忘得多快，由一个叫 `momentum`（动量）的数决定。PyTorch 的默认值是 0.1，Keras 的是 0.99，哪一个忘得快？如果把一边的数照抄到另一边，训练好的网络会怎么样？
 
-要弄清楚，你先写出移动平均，再写出批量归一化层，把它放进这个网络里看一看。主线里的 Transformer 没有批量归一化，所以这一课是支线。不过移动平均到处都用得上，比如 Adam 就给每个权重记着两个。
+要弄清楚，你先写出移动平均，再写出批量归一化层，把它放进这个网络里看一看。主线里的 Transformer 没有批量归一化，所以这一课是选修。不过移动平均到处都用得上，比如 Adam 就给每个权重记着两个。
 
 整课大约需要 55 分钟，选读另计。
 """
@@ -683,7 +683,7 @@ r"""
 * 代码：[Keras 的这一层](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py)。
 * 文档：PyTorch 的 [BatchNorm2d](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html)，里面有一段专门说明 momentum。
 
-两张照片当不好一个小批量，那么要多大才够？这是下一条支线[第 04 课](04_small_batches.ipynb)的问题。主线接着学[第 05 课](05_layer_norm.ipynb)，那里的层根本不看小批量。
+两张照片当不好一个小批量，那么要多大才够？这是下一门选修课[第 04 课](04_small_batches.ipynb)的问题。主线接着学[第 05 课](05_layer_norm.ipynb)，那里的层根本不看小批量。
 """
 
 # %% [markdown] lang="en"

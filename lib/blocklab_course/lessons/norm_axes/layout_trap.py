@@ -41,7 +41,7 @@ GUESS = Prediction(
     right="position",
     question=Text(
         en="Feature 1 of token 1 is pushed, and L and d are both 4. Which blocks rise with it?",
-        zh="给词元 1 的特征 1 加上 10，L 和 d 都是 4。哪些方块会跟着升起来？",
+        zh="推动词元 1 的特征 1，L 和 d 都是 4。哪些方块会跟着升起来？",
     ),
     explanation=Text(
         en="the layer takes positions for features: set L to 4, and the row of token 1 rises in both sentences.",

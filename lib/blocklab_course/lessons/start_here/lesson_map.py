@@ -36,7 +36,7 @@ TOPICS = {
     "positional_encoding": Text(en="positions from sines", zh="正弦位置编码"),
     "rotary_positions": Text(en="rotary positions", zh="旋转位置编码"),
     "transformer_layers": Text(en="the whole layer", zh="完整的一层"),
-    "kv_cache": Text(en="the KV cache", zh="KV 缓存"),
+    "kv_cache": Text(en="the KV cache", zh="键值缓存"),
     "cuda_timing": Text(en="how fast on a GPU", zh="GPU 上有多快"),
     "your_model": Text(en="your chat model", zh="你的聊天模型"),
 }
