@@ -19,10 +19,8 @@ WITHOUT_PANEL = {
     "start_here.idle_slider",  # its panel is made in the lesson's notebook
     "start_here.lesson_map",  # a LinkedPicture
 }
-SCORES = {("BatchNorm", 2): [60.0, 70.0], ("LayerNorm", 2): [90.0, 95.0]}
 ARGUMENTS = {  # of figures that get their data from the lesson's notebook
     "why_normalize.signals_through_layers": lambda: [function_of("01_why_normalize", "network")],
-    "small_batches.accuracy_by_batch": lambda: [{"mlp": SCORES}],
     "layer_norm.trained_scales": lambda: [[torch.linspace(0.2, 1.8, 8), torch.linspace(0.5, 1.5, 8)]],
     "positional_encoding.learned_positions": lambda: [torch.eye(160, 32) + 0.5],
     "attention.attention_map": lambda: [stored_trace()],

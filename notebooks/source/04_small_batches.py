@@ -2,149 +2,114 @@
 r"""
 # 04 When does BatchNorm fail?
 
-A network with BatchNorm learns to read 96% of the test digits. Trained again on mini-batches of 2 instead of 32, it loses a third of that. Another network with BatchNorm, trained on 2 at a time as well, loses nothing. What tells the two apart? It is not the 2. Begin by counting how many values share a mean.
+A network with BatchNorm learns to read handwritten digits. Trained in mini-batches of 32 images, it gets 96% of the test digits right. Trained again in mini-batches of 2, it gets only about 65% right. So BatchNorm cannot cope with small batches, as you may have read. But here is a second network, which also has BatchNorm and is also trained in mini-batches of 2. It reads 94%, just as many as in mini-batches of 32.
 
-Lesson 02 said which values share a mean, lesson 03 how it is remembered; now we ask how many it takes. A Transformer normalizes each token by itself; what it avoids by that is seen best where BatchNorm breaks.
+So it is not the 2 in "batch of 2". What is it? In this lesson you count the number that matters, and you watch what happens when it is small. Then you test the explanation: you break the first network with mini-batches of 32, and you break the second one without changing its batch size.
 
-You will count that number, say how large a normalized value can get, merge the statistics of two parts, and search with your own function for what broke the first network. It takes about 55 minutes, without *Going further*.
+This lesson is a side trip about BatchNorm in practice. The Transformer of this course has no BatchNorm, and lesson 05 does not need what you learn here. But you will see what a Transformer avoids by normalizing each token alone.
+
+Plan for about 40 minutes. *Going further* is extra.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 04 批量归一化什么时候失效？
 
-一个用批量归一化（BatchNorm）的网络，训练之后能认对 96% 的测试数字。把小批量从 32 个样本减到 2 个，重新训练，它认对的就少了三分之一。另一个网络也用批量归一化，小批量同样只有 2 个样本，准确率却一点没降。差别在哪里？不在这个 2。先要数清楚，有多少个数共用一个均值。
+有一个带批量归一化（BatchNorm）的网络，学着认手写数字。每个小批量 32 张图，训练之后，测试图能认对 96%；每个小批量改成 2 张，重新训练，就只能认对 65% 左右。看来大家说得不错，批量一小，批量归一化就不行了。可是再看第二个网络：它也有批量归一化，每个小批量也只有 2 张图，却照样认对 94%，和用 32 张时一样。
 
-第 02 课讲了**哪些**数共用一个均值，第 03 课讲了怎样把均值记住，现在要问需要**多少个**数。Transformer 对每个词元单独归一化，它避开的是什么，要在批量归一化失效的地方才看得清。
+可见，毛病不在“每批 2 个”的这个 2。那在哪里？这一课先找出真正要数的那个数，看看它太小的时候会发生什么。然后用实验来检验：对第一个网络，批量保持 32，你也能把它弄坏；对第二个网络，批量大小一点不动，你照样能把它弄坏。
 
-学完这一课，你会数这个数，能说出归一化之后的数最大有多大，会合并两部分的统计量，还会借助自己写的函数，追查第一个网络坏在哪里。大约需要 55 分钟，选读另计。
+这一课是支线，讲批量归一化在实际使用中的问题。这套课程里的 Transformer 没有批量归一化，第 05 课也用不到这里的内容。不过学完之后你会明白，Transformer 让每个词元单独归一化，究竟避开了什么。
+
+整课大约需要 40 分钟，选读另计。
 """
 
 # %%
-from copy import deepcopy
-from itertools import product
+from statistics import mean
 
 import torch
 from torch import nn
 
-from blocklab.batch_statistics import batch_statistics
+from blocklab_course import check, checked_or_reference
+from blocklab_course.lessons.small_batches import questions, saturating_batch, shared_mean, two_parts
+from blocklab_course.lessons.small_batches.networks import NORMS, convolutions, merging, mlp
 from blocklab_course.pretrained.digits import load_digits
-from blocklab_course.i18n import Text
-from blocklab_course import checked_or_reference, check, progress_bar
-from blocklab_course.lessons.small_batches import accuracy_by_batch, estimate_spread, saturating_batch, two_parts
-from blocklab_course.lessons.small_batches.networks import NORMS, mlp
 
 # %% [markdown] lang="en"
 r"""
-## Two questions first
-
-1. In training, a channel has two values, 1 and 3. With which variance does BatchNorm normalize, and which one moves `running_var`?
-2. The input of $\tanh$ goes from 5 to 500. What becomes of the output and of its slope?
-
-<details><summary>Answers</summary>
-
-1. With the biased one, 1. The unbiased one, 2, moves `running_var`.
-2. The output stays 1.000. The slope goes from 0.0002 to practically 0, so the function is saturated.
-
-</details>
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 先想两个问题
-
-1. 训练时，某个通道有两个数，1 和 3。批量归一化用哪个方差来归一化？更新 `running_var` 又用哪个？
-2. $\tanh$ 的输入从 5 变到 500，输出和斜率会怎样？
-
-<details><summary>答案</summary>
-
-1. 归一化用有偏方差 1；更新 `running_var` 用无偏方差 2。
-2. 输出始终是 1.000。斜率从 0.0002 降到几乎为 0，所以函数饱和了。
-
-</details>
-"""
-
-# %% [markdown] lang="en"
-r"""
-## One value runs away
-
-A value takes part in the mean and the standard deviation that it is measured by, the more so the fewer values there are. On the left are m values, before BatchNorm (above) and after (below). You drag the red one, $x_1$; the others lie evenly from −1 to 1 (one alone at 0). On the right is its output against $x_1$. Beyond 1 inputs are drawn logarithmically, hence the bend.
-
-**Predict first.** Two values share a mean, 0 and $x_1$ = 1000. What becomes of the 1000? Choose, drag $x_1$ to 1000, then set *m* to 2.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 一个数远离其余的数，会怎样？
-
-批量归一化用均值和标准差来衡量一个数，可是这个数自己也参与了均值和标准差的计算；数越少，它的影响就越大。左图是 m 个数，上面是批量归一化之前，下面是之后。红色的 $x_1$ 由你拖动，其余的数均匀地排在 −1 和 1 之间；如果只剩一个，它就是 0。右图的横轴是 $x_1$，纵轴是它的输出。输入大于 1 的部分用对数刻度，所以曲线有个折角。
-
-**先猜一猜**：两个数共用一个均值，一个是 0，一个是 $x_1$ = 1000。1000 会变成多少？先选，再把 $x_1$ 拖到 1000，然后把 m 调到 2。
-"""
-
-# %% tags=["panel", "guess"]
-saturating_batch.panel()
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-1000 becomes 1. The mean is 500, and the standard deviation is 500 too, because BatchNorm divides by m. (With the unbiased one it would be 0.71.)
-
-</details>
-
-**Predict first.** And if $x_1$, beside the same 0, were not 1000, but 0.1? And for which m, of 2, 4 and 32, is the curve flat at $x_1$ = 1?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-1000 变成 1。均值是 500，标准差也是 500，因为批量归一化除以 m。（用无偏标准差，会得到 0.71。）
-
-</details>
-
-**先猜一猜**：另一个数仍是 0，如果 $x_1$ 不是 1000，而是 0.1 呢？另外，m 取 2、4、32 中的哪一个时，曲线在 $x_1$ = 1 处是平的？
-"""
-
-# %% tags=["answer"]
-for m in (2, 4, 32):
-    near, low, high, far = (saturating_batch.through(m, x)[0] for x in (0.1, 0.9, 1.1, 1000.0))
-    saturating_batch.show_row(m, near, far, slope=(high - low) / 0.2)
-saturating_batch.still()
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-0.1 becomes 0.998, hardly less than 1000 does. (It would be 1 but for ε: 0.05 / √(0.0025 + 0.00001) = 0.998.) The curve is flat for m = 2 alone.
-
-</details>
-
-So of two values hardly more is left than which is larger. Where the curve is flat, $x_1$ gets hardly any gradient, like lesson 01's saturated $\tanh$; the whole rise happens where the two nearly agree. With 4 values there is still a slope, but further out the output stops as well, at $\sqrt{m - 1}$ (before γ and β; proof at the end).
-
 ## How many numbers share a mean?
 
-So what counts first is m, not the number of samples. A linear layer gives a channel one value per sample, a convolution one per image and pixel. With several GPUs each normalizes its own share of the batch.
+BatchNorm treats each channel by itself. It takes all the numbers that the mini-batch holds in this channel, subtracts their mean μ, and divides by their standard deviation σ.
 
-**Your turn, one line.** A network has four BatchNorms, after convolutions with maps of 8 × 8, 4 × 4 and 2 × 2 and after a linear layer. 2 GPUs share every batch. What is the smallest batch size with which m is at least 32 in all four? Replace `None`.
+Suppose that a channel holds the four numbers 1, 3, 5, 11. Their mean is 5. They lie −4, −2, 0 and 6 away from it, and the squares of these distances, 16, 4, 0 and 36, have the mean 14. So σ is √14 = 3.74, and the outputs are −1.07, −0.53, 0 and 1.60.
+
+Let **m** say how many numbers share one mean. Here m is 4. With the small constant ε, the formula is
+
+$$\hat{x}_i = \frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}}, \qquad \mu = \frac{1}{m} \sum_{j=1}^{m} x_j, \qquad \sigma^2 = \frac{1}{m} \sum_{j=1}^{m} (x_j - \mu)^2$$
+
+Afterwards BatchNorm multiplies by γ and adds β, which do not matter here.
+
+How large is m in a network? That depends on the layer in front. A linear layer returns a tensor of shape `(N, C)`. Each of the N samples brings one number to a channel, so m = N. A convolution returns a tensor of shape `(N, C, H, W)`. Each image brings a whole *feature map* of H × W numbers to a channel, so m = N·H·W.
+
+The picture shows both kinds of tensors, for 3 channels and maps of 4 × 4. The numbers of channel 1 that share a mean have a colour. Change N and read m in the line below.
 """
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
-
-0.1 变成 0.998，与 1000 变成的几乎一样。（不是 1，因为有 ε：0.05 / √(0.0025 + 0.00001) = 0.998。）只有 m = 2 时，曲线才是平的。
-
-</details>
-
-可见，只有两个数时，输出几乎只剩下谁大谁小。曲线平的地方，$x_1$ 几乎得不到梯度，和第 01 课里饱和的 $\tanh$ 一样；只有两个数几乎相等时，曲线才陡。有 4 个数时，斜率还在，但是再往右，输出照样停住，上限是 $\sqrt{m - 1}$（指乘 γ、加 β 之前；证明在最后）。
-
 ## 多少个数共用一个均值？
 
-所以首先要看的是 m，而不是样本数。在线性层之后，一个通道里每个样本只有一个数；在卷积之后，每张图的每个像素都是一个数。有几块 GPU 时，每块只用自己分到的那一部分来归一化。
+批量归一化把各个通道分开处理。对一个通道，它把小批量里属于这个通道的数全部拿来，减去它们的均值 μ，再除以它们的标准差 σ。
 
-**轮到你了**，只写一行：一个网络有四个批量归一化，前三个在卷积之后，特征图依次是 8 × 8、4 × 4 和 2 × 2，最后一个在线性层之后。每个小批量平分给 2 块 GPU。要让四处的 m 都不小于 32，批量大小至少是多少？请替换 `None`。
+比如，一个通道里有四个数：1、3、5、11。均值是 5，各数与它相差 −4、−2、0、6，平方是 16、4、0、36，平方的均值是 14。所以 σ = √14 = 3.74，四个输出就是 −1.07、−0.53、0、1.60。
+
+有多少个数共用一个均值，这个个数记作 **m**。上面的例子里，m 是 4。写成公式，还要加上小常数 ε：
+
+$$\hat{x}_i = \frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}}, \qquad \mu = \frac{1}{m} \sum_{j=1}^{m} x_j, \qquad \sigma^2 = \frac{1}{m} \sum_{j=1}^{m} (x_j - \mu)^2$$
+
+后面还有乘 γ、加 β 这一步，与本课的问题无关。
+
+在网络里，m 有多大？要看前面是什么层。线性层输出的张量，形状是 `(N, C)`，N 个样本，每个只给一个通道带来一个数，所以 m = N。卷积输出的张量，形状是 `(N, C, H, W)`，每张图都给一个通道带来一整幅**特征图**，也就是 H × W 个数，所以 m = N·H·W。
+
+下图画出了这两种张量，各有 3 个通道，特征图是 4 × 4。通道 1 里，共用一个均值的数涂成同一种颜色。改变 N，看看下面一行里的 m。
+"""
+
+# %% tags=["panel"]
+shared_mean.panel()
+
+# %% [markdown] lang="en"
+r"""
+This lesson has a network of each kind. `mlp`, a multilayer perceptron, consists of linear layers, and `convolutions` consists of convolutions with pooling in between, which halves the height and the width. The next cell sends 2 images of 8 × 8 pixels through each of them, and prints the shape and m at every BatchNorm.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+这一课的两个网络，各属一种。`mlp` 是多层感知机，由线性层叠成；`convolutions` 是卷积网络，卷积之间有池化，池化一次，高和宽各减一半。下一个单元格把 2 张 8 × 8 的图分别送进两个网络，在每个批量归一化那里打印形状和 m。
+"""
+
+# %%
+for make, norm in ((mlp, nn.BatchNorm1d), (convolutions, nn.BatchNorm2d)):
+    x = torch.randn(2, 1, 8, 8)  # (N, C, H, W)
+    for layer in make(norm):
+        if isinstance(layer, norm):
+            print(f"{make.__name__:14}{tuple(x.shape)!s:16}m = {x.numel() // x.shape[1]}")
+        x = layer(x)
+
+# %% [markdown] lang="en"
+r"""
+Both networks got the same two images. In the first, two numbers share a mean. In the second, 128 do, and after the pooling there are still 32.
+
+On several GPUs there is one more thing to consider. Each GPU gets an equal share of the mini-batch, and BatchNorm uses only the numbers on its own GPU. Switch on *two GPUs* in the picture to see this.
+
+**Your turn, one number.** A network has four BatchNorms. Three follow a convolution, and their feature maps are 8 × 8, 4 × 4 and 2 × 2. The fourth follows a linear layer. Two GPUs share each mini-batch. What is the smallest batch size with which m is at least 32 in all four places? Replace `None`.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+两个网络得到的是同样的两张图。第一个网络里，只有两个数共用一个均值；第二个网络里却有 128 个，池化之后也还有 32 个。
+
+如果有几块 GPU，还要多考虑一层：小批量平分给各块 GPU，而批量归一化只用自己这块 GPU 上的数。在图上打开“两块 GPU”，就能看到。
+
+**轮到你了**，只写一个数：一个网络有四个批量归一化，前三个在卷积之后，特征图依次是 8 × 8、4 × 4 和 2 × 2，第四个在线性层之后。每个小批量平分给两块 GPU。要让四处的 m 都不小于 32，批量大小至少是多少？请替换 `None`。
 """
 
 # %% tags=["exercise"]
@@ -154,22 +119,22 @@ check("values_per_mean", my_batch_size)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? How many values of one channel does a single sample bring to each of the four?
+Stuck? Take a single sample. How many numbers does it bring to one channel in each of the four places?
 
 <details><summary>The idea</summary>
 
-A sample brings 64, 16 and 4 values where there are maps, and one after the linear layer. The smallest decides, and each GPU sees half of the batch.
+It brings 64, 16 and 4 numbers to the places with feature maps, and a single number to the last one. The place with the fewest numbers decides, and each GPU sees only half of the batch.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？看一个样本：在这四处，它各给一个通道带来多少个数？
+卡住了？先只看一个样本：在这四处，它各给一个通道带来多少个数？
 
 <details><summary>思路</summary>
 
-有特征图的地方，一个样本分别带来 64、16 和 4 个数；线性层之后只有一个。最少的说了算，而每块 GPU 只看到一半的样本。
+有特征图的三处，一个样本分别带来 64、16 和 4 个数；最后一处只有一个。哪一处的数最少，就由哪一处说了算，而每块 GPU 只分到一半的样本。
 
 </details>
 """
@@ -181,74 +146,104 @@ check("values_per_mean", solved_batch_size, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## How far off are the estimates?
+## What is left of two numbers?
 
-With many values the ceiling is high, but their mean is still off by chance. If they are independent, with standard deviation σ, the means of many mini-batches have standard deviation $\sigma / \sqrt{m}$, half of σ with 4 values, a tenth with 100. On the panel's logarithmic axes that is the line. The dots are measured, with σ = 1 and N images of 1 × 1, 2 × 2 and so on; the sliders choose N and the largest size. They lie on the line. (On the right are the unbiased variances; for bell-shaped values their line is $\sigma^2 \sqrt{2 / (m - 1)}$.)
+What goes wrong when m is small? Look at a single channel. On the left of the panel are m numbers, before BatchNorm at the top and after it at the bottom. You drag the red one, $x_1$. The others are spread evenly from −1 to 1, and if there is only one of them, it is 0. The curve on the right shows what becomes of $x_1$ when it grows. The axis of inputs is linear near 0 and logarithmic further out, so that 0.1 and 1000 both fit on it.
+
+**Predict first.** Two numbers share a mean, 0 and $x_1$ = 1000. What does the 1000 become? Choose an answer, then drag *m* to 2 and $x_1$ to 1000.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 估计得有多准？
+## 只有两个数，还能剩下什么？
 
-数多了，上限就高了，但均值仍有随机误差。如果各数相互独立，标准差为 σ，那么许多个小批量的均值，标准差是 $\sigma / \sqrt{m}$。有 4 个数时，它是 σ 的一半；有 100 个数时，是十分之一。面板的两个轴都用对数刻度，这就是图中的直线。圆点是 σ = 1 时的实测值，每一点都取 N 张图，大小依次是 1 × 1、2 × 2……N 和最大的尺寸由滑块决定。圆点落在线上。（右图是无偏方差；数值服从正态分布时，它的直线是 $\sigma^2 \sqrt{2 / (m - 1)}$。）
+m 很小，会出什么问题？先看一个通道。面板的左边是 m 个数，上面一行是批量归一化之前，下面一行是之后。红色的 $x_1$ 由你拖动，其余的数均匀地排在 −1 和 1 之间；如果只剩一个，它就是 0。右边的曲线表示 $x_1$ 变大时，它的输出怎样变。输入所在的轴，0 附近是线性的，越往外越接近对数刻度，这样 0.1 和 1000 都能看清。
+
+**先猜一猜**：两个数共用一个均值，一个是 0，一个是 $x_1$ = 1000。1000 会变成多少？先选好答案，再把 m 拖到 2，把 $x_1$ 拖到 1000。
 """
 
-# %% tags=["panel"]
-estimate_spread.panel()
-
-# %% [markdown] lang="en"
-r"""
-But neighbouring pixels are seldom independent. *Neighbours alike* makes each the average of 3 × 3 random numbers, scaled to σ = 1, so two neighbours share six of nine.
-
-**Predict first.** For 4 images of 14 × 14, m = 784. With neighbours alike, how many independent values are these worth for the mean, about 700, 400, 100 or 10?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-可是相邻像素很少相互独立。打开“相邻像素相似”，每个像素就是 3 × 3 个随机数的平均，再放大到 σ 仍为 1，相邻两个像素的九个随机数有六个共用。
-
-**先猜一猜**：4 张 14 × 14 的图，m = 784。相邻像素相似时，就均值而言，这些数相当于多少个独立的数？大约 700 个、400 个、100 个，还是 10 个？
-"""
-
-# %% tags=["answer"]
-estimate_spread.panel().still(alike=True)
+# %% tags=["panel", "guess"]
+saturating_batch.panel()
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-About 100. The dots leave the line: at m = 784 they lie nearly three times as high, because for the mean these values are worth only 99 independent ones (counted at the end).
+The 1000 becomes 1.
 
 </details>
 
-So m alone promises too much.
+The mean of 0 and 1000 is 500. Both numbers are 500 away from it, so σ is 500 as well, and the outputs are −1 and 1.
 
-## Real digits
-
-Does a small m cost accuracy? Of 1797 digits, 8 × 8 pixels each, 1280 are for training. In the **MLP** (linear layers and ReLU) m is the batch size. The **convolutions** have, at batch size 2, m = 2 · 8 · 8 = 128 and, after pooling, 2 · 4 · 4 = 32. Each trains for one epoch, from 3 random starts, with a learning rate in proportion to the batch size.
+Now leave *m* at 2 and drag $x_1$ back to the left, down to 0.1. Then try larger m. The next cell prints the output for $x_1$ = 0.1 and for $x_1$ = 1000, and draws all the curves.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-大约 100 个。圆点离开了直线，在 m = 784 处几乎高到三倍，因为就均值而言，这些数只相当于 99 个独立的数（算法在最后）。
+1000 变成 1。
 
 </details>
 
-可见，只看 m 会太乐观。
+0 和 1000 的均值是 500，两个数与它都相差 500，所以 σ 也是 500，输出就是 −1 和 1。
 
-## 真实的手写数字
-
-m 小了，准确率会下降吗？1797 张手写数字，每张 8 × 8 个像素，1280 张用来训练。在**多层感知机**（MLP，由线性层和 ReLU 叠成）里，m 就是批量大小；在**卷积网络**里，批量大小为 2 时，m = 2 · 8 · 8 = 128，池化之后是 2 · 4 · 4 = 32。每种网络都从 3 组随机初值各训练一轮（epoch），学习率与批量大小成正比。
+现在 m 保持 2，把 $x_1$ 往左拖，一直拖到 0.1，再换几个大一些的 m 试试。下一个单元格打印 $x_1$ = 0.1 和 $x_1$ = 1000 的输出，并画出全部曲线。
 """
 
+# %% tags=["answer"]
+print(" m   x = 0.1   x = 1000   √(m − 1)")
+for m in (2, 4, 32):
+    near, far = (saturating_batch.through(m, x)[0] for x in (0.1, 1000))
+    print(f"{m:2}{near:10.3f}{far:11.3f}{(m - 1) ** 0.5:11.3f}")
+saturating_batch.still()
+
+# %% [markdown] lang="en"
+r"""
+In the row of m = 2, the inputs 0.1 and 1000 have nearly the same output. Without ε, both would be exactly 1. Whatever two numbers are, the larger one becomes 1 and the smaller one −1. **Of two numbers, only their order is left.** With 32 numbers, 0.1 and 1000 become 0.165 and 5.568.
+
+Every m sets a limit. The last column shows it: no output can exceed $\sqrt{m - 1}$, which *Going further* proves. Large values are cut down to it, however large they are.
+
+But the network does not fail because its outputs are small. Look at the curve of m = 2. It is flat almost everywhere. Where it is flat, a change of the input does not change the output, so the gradient is nearly 0, and the layer in front learns nothing from this unit. You have seen this with the saturated $\tanh$ in lesson 01. The whole rise of the curve is squeezed into the place where both numbers are nearly equal, and there it is so steep that the gradient is huge. So with m = 2 a unit gets either hardly any gradient or far too much. The larger m is, the gentler the curve.
+
+If that is what goes wrong, the MLP should suffer from mini-batches of 2, where its m is 2. The convolutions should not, because their m is at least 32.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+看 m = 2 那一行：输入是 0.1 还是 1000，输出几乎一样。要是没有 ε，就都正好是 1。不论是怎样的两个数，大的总变成 1，小的总变成 −1。**两个数归一化之后，只剩下谁大谁小**。有 32 个数时，0.1 变成 0.165，1000 变成 5.568。
+
+m 取多少，输出就有多高的上限。上限写在最后一列：任何输出都不会超过 $\sqrt{m - 1}$（证明见选读）。再大的输入，也只能到这里。
+
+不过，输出小并不是坏事，真正的麻烦在斜率。m = 2 的那条曲线，几乎处处是平的。曲线平的地方，输入变了，输出不变，梯度就接近 0，前面那一层从这个单元什么也学不到，和第 01 课里饱和的 $\tanh$ 一样。曲线上升的一段，全挤在两个数几乎相等的地方，那里陡得很，梯度又大得出奇。所以 m = 2 时，一个单元要么几乎得不到梯度，要么得到的梯度大得过分。m 越大，曲线越平缓。
+
+如果病根就在这里，那么小批量只有 2 张图时，遭殃的应该是 MLP，因为它的 m 就是 2；卷积网络应该没事，因为它的 m 至少有 32。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Two networks learn to read
+
+There are 1797 digits of 8 × 8 pixels. Of these, 1280 are for training and 517 for the test. `trained` trains a network for one *epoch*, which means that it sees each training image once. The learning rate is proportional to the batch size.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 两个网络学认数字
+
+一共有 1797 张手写数字，每张 8 × 8 个像素，1280 张用来训练，517 张用来测试。`trained` 把一个网络训练一**轮**（epoch），也就是每张训练图都看一遍，学习率与批量大小成正比。
+"""
 
 # %%
+torch.manual_seed(0)
+(images, labels), order = load_digits(), torch.randperm(1797)
+images, labels = (images[order].unsqueeze(1) - images.mean()) / images.std(), labels[order]  # (N, C, H, W), (N,)
+
+
 def trained(make, norm, batch_size, start, rate=0.05):
     with torch.random.fork_rng():
         torch.manual_seed(start)
-        net, order = make(NORMS[make][norm]), torch.randperm(1280)
+        net, order = make(norm), torch.randperm(1280)
     optimizer = torch.optim.SGD(net.parameters(), lr=rate * batch_size / 32, momentum=0.9, fused=True)
     for batch in order.split(batch_size):
         optimizer.zero_grad()
@@ -257,112 +252,422 @@ def trained(make, norm, batch_size, start, rate=0.05):
     return net
 
 
+# %% [markdown] lang="en"
+r"""
+`accuracy` returns how many percent of the test digits a network gets right in `eval()`. A single run says little, so `mean_accuracy` takes the mean of five runs with different random starts.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+`accuracy` 切换到 `eval()`，算出测试准确率。只训练一次，结果有偶然性，所以 `mean_accuracy` 换五组随机初值各训练一次，取准确率的均值。
+"""
+
+
+# %%
 def accuracy(net):
     with torch.inference_mode():
         return 100 * (net.eval()(images[1280:]).argmax(1) == labels[1280:]).float().mean().item()
 
 
-# %% tags=["slow"]
-(images, labels), order = load_digits(), torch.randperm(1797)
-images, labels = (images[order].unsqueeze(1) - images.mean()) / images.std(), labels[order]  # (N, C, H, W), (N,)
-runs = list(product(NORMS, ("BatchNorm", "LayerNorm", "GroupNorm"), (2, 4, 32), range(3)))
-nets = {run: trained(*run) for run in progress_bar(runs, Text(en="trained", zh="已训练"))}
-scores = accuracy_by_batch.by_network({run: accuracy(net) for run, net in nets.items()})
+def mean_accuracy(make, norm, batch_size, **options):
+    return mean(accuracy(trained(make, norm, batch_size, start, **options)) for start in range(5))
+
 
 # %% [markdown] lang="en"
 r"""
-**Predict first.** Two networks with three normalizations each make six. At batch size 2, which read clearly fewer digits?
+The next cell trains both networks with mini-batches of 2, 4 and 32. For comparison it also gives them LayerNorm and GroupNorm, which normalize each image by itself, as lesson 02 showed. The batch size means nothing to these two. This takes a moment.
+
+**Predict first.** You know what to expect at batch size 2. But with which of the three does the MLP read best at batch size 32?
 """
 
 # %% [markdown] lang="zh"
 r"""
-**先猜一猜**：两种网络，各用三种归一化，一共六种组合。批量大小为 2 时，哪几种认对的数字明显比别的少？
+下一个单元格训练这两个网络，小批量分别取 2、4、32 张图。为了比较，还换上层归一化和组归一化各训练一遍。第 02 课讲过，这两种归一化只看一张图自己的数，批量大小对它们没有意义。运行要等一会儿。
+
+**先猜一猜**：批量大小为 2 时会怎样，你已经心里有数了。那么批量大小为 32 时，MLP 用哪一种归一化，准确率最高？
 """
 
-# %% tags=["panel", "answer", "nbval-ignore-output"]
-print(accuracy_by_batch.table(scores))
-accuracy_by_batch.panel(scores)
+# %% tags=["guess"]
+questions.best_at_32()
+
+# %% tags=["answer", "slow", "nbval-ignore-output"]
+print(f"{'':25}     2     4    32")
+for make in NORMS:
+    for name, norm in NORMS[make].items():
+        means = [mean_accuracy(make, norm, batch_size) for batch_size in (2, 4, 32)]
+        print(f"{make.__name__:14}{name:11}", *(f"{each:4.0f}%" for each in means))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Only the MLP with BatchNorm. (A dot is the mean of 3 runs, its bar one standard deviation to each side.)
+It reads best with BatchNorm.
 
 </details>
 
-Here BatchNorm breaks down at m = 2, and a tenth of the learning rate does not mend it (3 starts, still below 80%). At m = 4 the normalizations differ hardly more than the runs do. With convolutions m is 128 and 32, and BatchNorm is as good as the others. So do not say "BatchNorm fails with small batches"; say what m is.
+Start with the right column. At batch size 32, BatchNorm is the best of the three in both networks. The MLP reads 96% with it, and 92% or 93% with the other two. So BatchNorm is worth having, at least in this short training on small images.
 
-## What you will meet elsewhere
+Now the left column. Of the six numbers only one is bad, the one of the MLP with BatchNorm. The convolutions with BatchNorm read 94%, as many as with larger batches. That agrees with m. And the middle column shows how little is needed: with m = 4, the MLP is back at 92%, where the other norms are.
 
-A large m does not clear BatchNorm, either. ResNet-50, trained with 2 photos per GPU instead of 32, loses 11 points, although m is still 2 · 7 · 7 = 98 or more. Whether neighbours are too much alike or `eval()` differs too much from training, these numbers do not tell. Errors in % ([Wu and He 2018](https://arxiv.org/abs/1803.08494), table 2):
-
-| images per GPU | 32 | 16 | 8 | 4 | 2 |
-|---|---|---|---|---|---|
-| BatchNorm | 23.6 | 23.7 | 24.8 | 27.3 | 34.7 |
-| GroupNorm | 24.1 | 24.2 | 24.0 | 24.2 | 24.1 |
-
-* **SyncBatchNorm** merges the statistics of all GPUs (in Keras `BatchNormalization(synchronized=True)`).
-* **Adding up the gradients** of 16 mini-batches of 2 does not help: each was normalized with its own m.
+But be careful. The two networks differ in more than m: one has convolutions and pooling, the other has not. Perhaps convolutions put up with noise, or linear layers are sensitive. To know that it is m, we must change m and nothing else.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-只有用批量归一化的 MLP。（圆点是 3 次训练的均值，竖线是上下各一个标准差。）
+用批量归一化，准确率最高。
 
 </details>
 
-在这里，批量归一化在 m = 2 时崩溃。学习率减到十分之一，换了 3 组初值，都还到不了 80%。m = 4 时，几种归一化的差别比各次训练之间的起伏大不了多少。在卷积网络里，m 是 128 和 32，它就不比别的差。所以不要说“批量太小，批量归一化就失效”，要说清楚 m 是多少。
+先看最右边一列。批量大小为 32 时，两个网络都是用批量归一化最好。MLP 用它能认对 96%，用另外两种，只有 92%、93%。至少在这样短的训练、这样小的图上，批量归一化值得一用。
 
-## 在别处会遇到什么
+再看最左边一列。六个数里只有一个很差，就是用批量归一化的 MLP；卷积网络也用批量归一化，却认对 94%，和批量大的时候一样。这和 m 说的一致。中间一列还说明，m 不用很大：m 一到 4，MLP 就回到 92%，和另外两种归一化差不多。
 
-m 很大，也未必没事。训练 ResNet-50 时，每块 GPU 从 32 张图减到 2 张，错误率就高了 11 个百分点，虽然 m 至少还有 2 · 7 · 7 = 98。是相邻像素太相似，还是 `eval()` 用的统计量与训练时不同，单凭这些数分不清。错误率（%）如下（[Wu 和 He 2018](https://arxiv.org/abs/1803.08494)，表 2）：
+不过，先别急着下结论。两个网络的差别不只是 m，一个有卷积和池化，另一个没有。也许是卷积不怕干扰，也许是线性层太敏感。要断定原因就是 m，必须只改变 m，别的一概不动。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Is it m, or is it the 2?
+
+Two changes do that.
+
+In the first, the MLP keeps its mini-batches of 32, but each BatchNorm gets them **in pairs**, two rows at a time. This is what would happen on 16 GPUs with 2 images each.
+
+In the second, the convolutions keep their mini-batches of 2, but each pixel gets a mean of its own, instead of each channel. Then only the N images share a mean, and m = N.
+
+This gives every combination of batch size and m:
+
+| | batch size 2 | batch size 32 |
+|---|---|---|
+| `mlp`, BatchNorm | m = 2 | m = 32 |
+| `mlp`, in pairs | m = 2 | **m = 2** |
+| `convolutions`, BatchNorm | **m = 128 and 32** | m = 2048 and 512 |
+| `convolutions`, each pixel | m = 2 | m = 32 |
+
+**Your turn, one line.** Let `my_in_parts` split `x`, of shape `(N, C)`, into parts of `size` rows, apply the layer `norm` to each of them, and put the results together again. Try it on the four numbers of the beginning, two at a time. You know what is left of two numbers, so the outputs should be −1, 1, −1, 1.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 是因为 m，还是因为 2？
+
+有两种改法能做到。
+
+第一种：MLP 的小批量仍是 32 张图，但是每次只给批量归一化**两行**，一对一对地归一化。16 块 GPU 各分到 2 张图时，情况就是这样。
+
+第二种：卷积网络的小批量仍是 2 张图，但不再是每个通道一个均值，而是每个像素一个均值。这样一来，共用一个均值的只有 N 张图上的 N 个数，m = N。
+
+两种改法加上原来的网络，批量大小和 m 的各种搭配就齐了：
+
+| | 批量大小为 2 | 批量大小为 32 |
+|---|---|---|
+| `mlp`，批量归一化 | m = 2 | m = 32 |
+| `mlp`，分成对 | m = 2 | **m = 2** |
+| `convolutions`，批量归一化 | **m = 128 和 32** | m = 2048 和 512 |
+| `convolutions`，每个像素 | m = 2 | m = 32 |
+
+**轮到你了**，只写一行：`x` 的形状是 `(N, C)`。让 `my_in_parts` 把它分成几部分，每部分 `size` 行，各自通过 `norm` 这一层，再把结果拼起来。用开头那四个数试一试，每次两个。两个数会剩下什么，你已经知道了，所以输出应该是 −1、1、−1、1。
+"""
+
+
+# %% tags=["exercise"]
+def my_in_parts(norm, x, size):
+    return ...
+
+
+x = torch.tensor([[1.0], [3], [5], [11]])  # (N, C)
+print(my_in_parts(nn.BatchNorm1d(1, affine=False), x, 2))
+
+# %% [markdown] lang="en"
+r"""
+Stuck? A tensor has the method `split`, and `torch.cat` joins a list of tensors.
+
+<details><summary>The idea</summary>
+
+`x.split(size)` returns the parts. Apply `norm` to each of them in a list, and pass this list to `torch.cat`.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？张量有 `split` 方法，`torch.cat` 能把列表里的张量拼起来。
+
+<details><summary>思路</summary>
+
+`x.split(size)` 返回分好的各部分。对每一部分用 `norm`，结果放进列表，再交给 `torch.cat`。
+
+</details>
+"""
+
+
+# %% tags=["solution"]
+def in_parts(norm, x, size):
+    return torch.cat([norm(part) for part in x.split(size)])
+
+
+print(in_parts(nn.BatchNorm1d(1, affine=False), x, 2))
+
+# %% [markdown] lang="en"
+r"""
+Both changes now become layers. `InPairs` uses `in_parts`. `each_pixel` treats each pixel of each channel as a channel of its own, and restores the shape afterwards. The maps with 16 channels are 8 × 8, and those with 32 channels are 4 × 4.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+接着把两种改法写成层。`InPairs` 用的是 `in_parts`。`each_pixel` 把每个通道的每个像素都当作单独的一个通道，归一化之后再恢复形状。16 个通道的特征图是 8 × 8，32 个通道的是 4 × 4。
+"""
+
+
+# %%
+class InPairs(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(channels)
+
+    def forward(self, x):  # (N, C)
+        return in_parts(self.norm, x, 2)
+
+
+def each_pixel(channels):
+    side = {16: 8, 32: 4}[channels]
+    pixels = nn.BatchNorm1d(channels * side**2)
+    return nn.Sequential(nn.Flatten(), pixels, nn.Unflatten(1, (channels, side, side)))
+
+
+# %% [markdown] lang="en"
+r"""
+**Predict first.** Trained in mini-batches of 32, with `InPairs`, how many digits will the MLP read?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**先猜一猜**：小批量有 32 张图，归一化用 `InPairs`，训练出来的 MLP 能认对多少？
+"""
+
+# %% tags=["guess"]
+questions.read_in_pairs()
+
+# %% tags=["answer", "slow", "nbval-ignore-output"]
+print(f"{'':25}     2    32")
+for make, norm in ((mlp, nn.BatchNorm1d), (mlp, InPairs), (convolutions, nn.BatchNorm2d), (convolutions, each_pixel)):
+    means = [mean_accuracy(make, norm, batch_size) for batch_size in (2, 32)]
+    print(f"{make.__name__:14}{norm.__name__:11}", *(f"{each:4.0f}%" for each in means))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+It reads about 65%, as with mini-batches of 2.
+
+</details>
+
+Compare this table with the one above. Wherever m is 2, the network reads badly: the MLP about 65%, and the convolutions, with a mean for each pixel, even less. Wherever m is 32 or more, the network reads more than 90%. The batch size does not separate the good from the bad. There is a bad number in the column of 32, and a good one in the column of 2.
+
+So **BatchNorm fails when m is small**, and m is not the batch size.
+
+## Is a large m enough?
+
+No. In 2018 Wu and He trained a much larger network, ResNet-50, on photos, and gave each GPU fewer and fewer of them. Its smallest feature maps are 7 × 7, so even with 2 images per GPU, m is 2 · 7 · 7 = 98 or more. Yet the error rises by 11 points (in %, [table 2](https://arxiv.org/abs/1803.08494)):
+
+| images per GPU | 32 | 16 | 8 | 4 | 2 |
+|---|---|---|---|---|---|
+| BatchNorm | 23.6 | 23.7 | 24.8 | 27.3 | 34.7 |
+| GroupNorm | 24.1 | 24.2 | 24.0 | 24.2 | 24.1 |
+
+One reason may be that neighbouring pixels are alike, so that 98 of them are worth fewer independent numbers (*Going further* measures this). Another may be that the statistics in `eval()` differ too much from those of single mini-batches. The table does not tell. In any case m counts how much BatchNorm has to work with at most. If m is tiny, BatchNorm fails. If it is large, you still have to test.
+
+And here, too, BatchNorm is the better of the two at 32 images, if only by half a point.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+大约 65%，和小批量只有 2 张图时一样。
+
+</details>
+
+把这张表和前面那张对照着看。凡是 m = 2 的地方，准确率都很差：MLP 在 65% 上下，每个像素一个均值的卷积网络还要低。凡是 m 不小于 32 的地方，准确率都超过 90%。批量大小却分不开好坏：32 那一列有差的，2 那一列有好的。
+
+所以，**批量归一化在 m 很小的时候失效**，而 m 不等于批量大小。
+
+## m 够大，就没事了吗？
+
+不一定。2018 年，吴育昕和何恺明用照片训练一个大得多的网络 ResNet-50，让每块 GPU 分到的图越来越少。它最小的特征图是 7 × 7，所以每块 GPU 即使只有 2 张图，m 也不小于 2 · 7 · 7 = 98。可是错误率高了 11 个百分点（单位是 %，见[表 2](https://arxiv.org/abs/1803.08494)）：
 
 | 每块 GPU 的图像数 | 32 | 16 | 8 | 4 | 2 |
 |---|---|---|---|---|---|
 | 批量归一化 | 23.6 | 23.7 | 24.8 | 27.3 | 34.7 |
 | 组归一化 | 24.1 | 24.2 | 24.0 | 24.2 | 24.1 |
 
-* **SyncBatchNorm** 合并所有 GPU 的统计量（在 Keras 里是 `BatchNormalization(synchronized=True)`）。
-* **梯度累积**，即把 16 个小批量（各 2 个样本）的梯度加起来，也没有用，因为每个小批量仍各用各的 m。
+原因可能是相邻的像素彼此相似，98 个像素抵不上同样多个独立的数（见选读）；也可能是 `eval()` 用的统计量与单个小批量的相差太远。光看这张表，分不清是哪一种。总之，m 说的是批量归一化最多有多少个数可用：m 太小，一定不行；m 很大，也还要试过才知道。
+
+顺便看一眼 32 张图那一列：在这里，批量归一化同样是两者中较好的，虽然只好了半个百分点。
 """
 
 # %% [markdown] lang="en"
 r"""
-## Two parts
+## What other code does differently
 
-What broke the MLP at m = 2? Three suspects: the stored statistics, moving averages over noisy pairs; `eval()` itself, which differs from training; and training, where a unit sees little more than which of two values is larger. To test the first, count the statistics anew over all 1280 training digits. No moving average: parts, counted exactly and merged, as on several GPUs.
+**More GPUs, one mean.** `nn.SyncBatchNorm` merges the statistics of all GPUs, so that m counts the whole batch again. `nn.SyncBatchNorm.convert_sync_batchnorm(net)` replaces every BatchNorm of a network, and in Keras you write `BatchNormalization(synchronized=True)`. *Going further* shows how the merging works.
 
-For each channel a part keeps count, mean and *M2*, the sum of squared distances from that mean:
+**Gradient accumulation.** If only 2 images fit into memory, one can add up the gradients of 16 mini-batches before each step. For most layers that is the same as one mini-batch of 32, but not for BatchNorm. Each mini-batch is normalized by itself, exactly as with `InPairs`, so m remains 2.
 
-| part | values | count | mean | M2 |
-|---|---|---|---|---|
-| a | 1, 3 | 2 | 2 | 1 + 1 = 2 |
-| b | 3, 5, 5, 7 | 4 | 5 | 4 + 0 + 0 + 4 = 8 |
+**Frozen statistics.** Detectors are often trained with one or two photos per GPU. Many of them start from a trained network and keep its stored means and variances, in training as well. torchvision's `FrozenBatchNorm2d` does this. Do not simply call `eval()` on these layers, because the next `net.train()` undoes it.
 
-Weighted by their counts, the means give the common one, (2 · 2 + 4 · 5) / 6 = 4. M2 is harder, because each part measures from its own mean.
+## In short
 
-**Predict first.** Part b moves right by 3. Whose M2 changes, that of a, of b, of both together? Drag b.
+* m says how many numbers share one mean: N after a linear layer, N·H·W after a convolution, counted on each GPU by itself.
+* With m = 2, only the order of the two numbers is left, and the gradient is almost everywhere nearly 0. No output can exceed $\sqrt{m - 1}$.
+* Both networks failed where m was 2, also at batch size 32. Where m was 32 or more, they read well, also at batch size 2.
+* At batch size 32, BatchNorm was the best of three norms in both networks.
+* A large m is no guarantee.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 两部分
+## 别的代码怎么写
 
-回到 m = 2 的 MLP。它坏在哪里？可疑的有三处。一是存下来的统计量，它们是移动平均，每次更新只有两个数；二是 `eval()` 本身，它做的与训练时不同；三是训练，因为一个单元几乎只能分辨两个数谁大谁小。先查第一处，用全部 1280 张训练图重新统计，不用移动平均，而是分成几部分精确地算，再合并，就像有几块 GPU 时那样。
+**几块 GPU 共用一个均值**：`nn.SyncBatchNorm` 把各块 GPU 的统计量合并起来，m 又能按整个批量来数。调用 `nn.SyncBatchNorm.convert_sync_batchnorm(net)`，就会替换网络里所有的批量归一化；在 Keras 里，写 `BatchNormalization(synchronized=True)`。怎样合并，选读里有。
 
-每个通道里，每一部分都留下个数、均值和 **M2**，即各数与这个均值之差的平方和。
+**梯度累积**：显存只放得下 2 张图时，可以把 16 个小批量的梯度加起来，再走一步。对多数层来说，这等于一个 32 张图的小批量，对批量归一化却不是。每个小批量仍然各自归一化，和 `InPairs` 做的完全一样，所以 m 还是 2。
+
+**冻结统计量**：训练检测模型时，每块 GPU 往往只有一两张照片。这类模型多半从训练好的网络出发，训练时也一直沿用原来存下的均值和方差，torchvision 的 `FrozenBatchNorm2d` 就是这样做的。不要只对这些层调用 `eval()`，因为下一次调用 `net.train()`，它们又会变回去。
+
+## 小结
+
+* m 是共用一个均值的数有多少个：线性层之后是 N，卷积之后是 N·H·W，每块 GPU 各数各的。
+* m = 2 时，只剩下谁大谁小，梯度几乎处处接近 0。任何输出都不会超过 $\sqrt{m - 1}$。
+* 凡是 m = 2 的地方，两个网络都垮了，批量大小是 32 也没用；m 不小于 32，就都认得好，批量大小是 2 也没事。
+* 批量大小为 32 时，两个网络都是用批量归一化最好。
+* m 很大，也不保证没有问题。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Three closing questions
+
+1. In training, a `BatchNorm2d` sees 2 images with feature maps of 4 × 4. How large can one of its outputs be, before γ and β? And if the maps are 1 × 1?
+
+<details><summary>Answer</summary>
+
+With 4 × 4, m is 2 · 4 · 4 = 32, so an output is at most √31 = 5.57. With 1 × 1, m is 2, so it is at most 1.
+
+</details>
+
+2. A network with BatchNorm after its linear layers trains on 1297 samples, in mini-batches of 4. After 324 steps it stops with the error `Expected more than 1 value per channel when training`. What happened, and what helps?
+
+<details><summary>Answer</summary>
+
+1297 = 324 · 4 + 1, so the last mini-batch holds a single sample, and m is 1. A number alone is its own mean, so nothing is left of it. With `drop_last=True` a `DataLoader` skips this mini-batch.
+
+</details>
+
+3. Only 2 images fit on your single GPU. Your network has a BatchNorm after each convolution, and its smallest feature maps are 20 × 20. Do you keep BatchNorm?
+
+<details><summary>Answer</summary>
+
+m is 2 · 20 · 20 = 800 or more, so the outputs keep far more than an order. But ResNet-50 lost 11 points with 98, and nothing in this lesson tells what happens with 800. So train it with GroupNorm as well, and compare.
+
+</details>
+
+The next cell checks the first two answers.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 三个思考题
+
+1. 训练时，`BatchNorm2d` 看到 2 张图，特征图是 4 × 4。乘 γ、加 β 之前，它的输出最大能到多少？特征图是 1 × 1 呢？
+
+<details><summary>答案</summary>
+
+4 × 4 时，m = 2 · 4 · 4 = 32，输出不超过 √31 = 5.57。1 × 1 时，m = 2，输出不超过 1。
+
+</details>
+
+2. 一个网络在线性层之后用批量归一化，用 1297 个样本训练，批量大小为 4。走了 324 步，它停下来报错：`Expected more than 1 value per channel when training`。发生了什么？怎么办？
+
+<details><summary>答案</summary>
+
+1297 = 324 · 4 + 1，所以最后一个小批量只有一个样本，m = 1。只有一个数，均值就是它自己，减完什么也不剩。给 `DataLoader` 加上 `drop_last=True`，就会跳过这个小批量。
+
+</details>
+
+3. 你只有一块 GPU，只放得下 2 张图。网络里每个卷积之后都有批量归一化，最小的特征图是 20 × 20。批量归一化还留着吗？
+
+<details><summary>答案</summary>
+
+m 不小于 2 · 20 · 20 = 800，剩下的远不只是谁大谁小。但是 ResNet-50 的 m 有 98，错误率还是高了 11 个百分点；m 是 800 时会怎样，这一课没有数据。所以用组归一化也训练一遍，比较之后再决定。
+
+</details>
+
+下一个单元格验算前两题。
+"""
+
+# %% tags=["answer"]
+for side in (4, 1):
+    x = torch.zeros(2, 1, side, side)  # (N, C, H, W)
+    x[0, 0, 0, 0] = 1000
+    print(f"1.   {side} × {side}   {nn.BatchNorm2d(1)(x).max():.2f}")
+parts = torch.arange(1297).split(4)
+print(f"2.   {len(parts) - 1}   {len(parts[-1])}")
+
+# %% [markdown] lang="en"
+r"""
+## Read next
+
+* Where the table and GroupNorm come from: [Group Normalization](https://arxiv.org/abs/1803.08494), Wu and He 2018.
+* The code: [torch's SyncBatchNorm](https://github.com/pytorch/pytorch/blob/main/torch/nn/modules/_functions.py) gathers the statistics of every GPU.
+* Everything that can go wrong with the batch: [Rethinking "Batch" in BatchNorm](https://arxiv.org/abs/2105.07576), Wu and Johnson 2021.
+
+LayerNorm takes its statistics from a single token, so its m is the number of features, and no batch can make it small. [Lesson 05](05_layer_norm.ipynb) writes it exactly.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 接着读
+
+* 上面那张表，还有组归一化，都出自：[Group Normalization](https://arxiv.org/abs/1803.08494)，吴育昕和何恺明，2018。
+* 代码：[torch 的 SyncBatchNorm](https://github.com/pytorch/pytorch/blob/main/torch/nn/modules/_functions.py)，收集每块 GPU 的统计量。
+* 批量带来的各种问题：[Rethinking "Batch" in BatchNorm](https://arxiv.org/abs/2105.07576)，Wu 和 Johnson，2021。
+
+层归一化只从一个词元取统计量，它的 m 就是特征数，批量再小也影响不到它。[第 05 课](05_layer_norm.ipynb)就来写它，写得一点不差。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: several GPUs
+
+On 16 GPUs with 2 images each, m is 2. SyncBatchNorm makes it 32 again: each GPU sends its statistics to all the others, and merges what it receives. What must it send?
+
+The mean of a part is needed, and also its *count*, the number of its numbers, because a larger part counts for more. The third quantity is **M2**, the sum of the squared distances from the part's own mean. It is m·σ², a variance that has not been divided yet. Here are two parts:
+
+| part | numbers | count | mean | M2 |
+|---|---|---|---|---|
+| a | 1, 3 | 2 | 2 | 1 + 1 = 2 |
+| b | 3, 5, 5, 7 | 4 | 5 | 4 + 0 + 0 + 4 = 8 |
+
+The common mean is the mean of the means, weighted by the counts: (2 · 2 + 4 · 5) / 6 = 4. M2 is harder, because each part has measured from its own mean. Drag part b and watch which M2 changes.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：多块 GPU
+
+16 块 GPU，每块 2 张图，m 就是 2。SyncBatchNorm 能让它变回 32：每块 GPU 都把自己的统计量发给别人，再把收到的合并起来。要发哪些呢？
+
+每一部分都要发自己的均值，还要发**个数**，因为数多的那一部分应当占得更多。第三样是 **M2**，也就是各数与自己那部分均值之差的平方和。它等于 m·σ²，可以说是还没有除的方差。下面是两部分：
 
 | 部分 | 数 | 个数 | 均值 | M2 |
 |---|---|---|---|---|
 | a | 1、3 | 2 | 2 | 1 + 1 = 2 |
 | b | 3、5、5、7 | 4 | 5 | 4 + 0 + 0 + 4 = 8 |
 
-两个均值按个数加权，就得到共同的均值：(2 · 2 + 4 · 5) / 6 = 4。M2 要难一些，因为每一部分都从自己的均值量起。
-
-**先猜一猜**：部分 b 向右移动 3。a 的、b 的、合起来的，哪些 M2 会变？拖动 b 看看。
+共同的均值，就是两个均值按个数加权：(2 · 2 + 4 · 5) / 6 = 4。M2 要难一些，因为每一部分都是从自己的均值量起的。拖动部分 b，看看哪个 M2 会变。
 """
 
 # %% tags=["panel"]
@@ -370,32 +675,20 @@ two_parts.panel()
 
 # %% [markdown] lang="en"
 r"""
-<details><summary>Answer</summary>
+The M2 of each part stays as it is, because the distances within a part do not change. Only the M2 of both together depends on where b is.
 
-Only the M2 of both changes, from 22 to 58. Within each part the distances stay as they were.
+Back at 0, the common mean 4 lies 2 away from the mean of a. Measured from there, the squares of a's 2 numbers grow by 2² each. The mean of b is 1 away, so the squares of its 4 numbers grow by 1² each. (This is how much they grow on average.) So there is 2 + 8 = 10 within the parts, and 2 · 2² + 4 · 1² = 12 between them. Together that is 22.
 
-</details>
-
-Before the move the common mean lay 2 from that of a. Measured from there, a's squares gain 2² for each of 2 numbers; b's, 1 away, gain 1² for each of 4. Hence 2 + 8 within the parts and 2 · 2² + 4 · 1² = 12 between them, 22 in all.
-
-## Exercise: merge two parts
-
-From count, mean and M2 of two parts return those of the whole, as a tuple in this order. Counts are integers, means and M2 tensors of one shape. A part may be empty, and then all three are zero.
+Write this as a function. From the count, the mean and the M2 of two parts, return those of both together, as a tuple in this order. The counts are integers, and the means and M2s are tensors of one shape. A part may be empty, and then all three are 0.
 """
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
+每一部分自己的 M2 都不变，因为部分内部的距离没有变。只有合起来的 M2，才与 b 在哪里有关。
 
-会变的只有合起来的 M2，从 22 变成 58。各部分内部的距离都没有变。
+把 b 放回 0。共同的均值是 4，与 a 的均值相距 2，改从那里量起，a 的 2 个数，平方平均各增加 2²；与 b 的均值相距 1，b 的 4 个数，平方平均各增加 1²。所以，各部分内部是 2 + 8 = 10，两部分之间是 2 · 2² + 4 · 1² = 12，合起来是 22。
 
-</details>
-
-移动之前，共同的均值与 a 的均值相距 2。改从那里量起，a 的平方和就要增加：2 个数，每个加 2²。b 的均值与它相距 1，4 个数，每个加 1²。所以，各部分内部是 2 + 8，两部分之间是 2 · 2² + 4 · 1² = 12，一共 22。
-
-## 练习：合并两部分
-
-由两部分各自的个数、均值和 M2，返回整体的这三样，按这个次序组成一个元组。个数是整数，均值和 M2 是形状相同的张量。某一部分可以是空的，这时三样都是零。
+请把它写成函数：由两部分各自的个数、均值和 M2，求出合起来的这三样，按这个次序放进元组返回。个数是整数，均值和 M2 是形状相同的张量。某一部分可以是空的，这时三样都是 0。
 """
 
 
@@ -408,22 +701,22 @@ check("merge_statistics", my_merge_statistics)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? *Two parts* does it with six numbers.
+Stuck? Do it with the six numbers first, and compare with the panel.
 
 <details><summary>The idea</summary>
 
-The common mean lies on the way from one mean to the other: start at that of a, and go the share that b has in the count. Measured from there, the M2 of each part grows by the square of its own step, once for every number in it. If you divide by nothing but the common count, an empty part does no harm.
+The common mean lies between the two means. Start at the mean of a and go towards that of b, by the share that b has in the count. Then each M2 grows by the square of the step from its own mean to the common one, once for each number. If you divide only by the common count, an empty part does no harm.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？“两部分”一节用六个数演示了整个过程。
+卡住了？先用那六个数算一遍，和面板对照。
 
 <details><summary>思路</summary>
 
-共同的均值在两个均值之间：从 a 的均值出发，走多远，由 b 的个数所占的比例决定。改从那里量起，每一部分的 M2 都要增加，有几个数，就加几份自己那一步的平方。只除以总个数，空的部分就不会出错。
+共同的均值在两个均值之间：从 a 的均值出发，朝 b 的均值走，走多远由 b 的个数所占的比例决定。每一部分的 M2 都要增加，增加的是自己的均值到共同均值这段距离的平方，有几个数就加几份。只除以总个数，空的部分就不会出错。
 
 </details>
 """
@@ -440,372 +733,47 @@ check("merge_statistics", solved_merge_statistics, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## Your function recounts
+Now use it for something that BatchNorm refuses: 32 GPUs with **one** image each. Each part has count 1, its mean is the number itself, and its M2 is 0. `merging` makes a norm that merges 32 such parts with your function (or with ours, until `check` accepts yours).
 
-For each of the MLP's BatchNorms (places 2 and 5) `recount` sends the training digits through the layers before and merges ten parts, one for each digit, so they lie far apart. It returns the share of the true variance found (median of the channels). Here all digits fit into one tensor, so `before.var(0)` can judge your merge; on several GPUs nobody holds them all.
+The next cell trains the MLP with it, and then with two mistakes. `within_only` leaves out what lies between the parts, and `plain_mean` takes the mean of two means without their counts.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 用你的函数重新统计
+写好之后，用它做一件批量归一化拒绝做的事：32 块 GPU，每块只有**一**张图。每一部分的个数是 1，均值就是那个数自己，M2 是 0。`merging` 造出一种归一化层，用你的函数合并这 32 部分（还没通过 `check` 的话，就先用课程自带的函数）。
 
-`recount` 依次处理 MLP 里的两个批量归一化（位置 2 和 5）。它把训练图送过前面的各层，再合并十个部分，每个数字一部分，所以各部分相距很远。它返回的是，合并出来的方差占真实方差的多少（取各通道的中位数）。这里的图放得进一个张量，所以能用 `before.var(0)` 检验你的合并；有几块 GPU 时，谁手里都没有全部的图。
+下一个单元格用它训练 MLP，再换上两种错误的写法：`within_only` 漏掉了两部分之间的那一项，`plain_mean` 求两个均值的平均，却不看个数。
 """
 
-
-# %%
-def recount(net, merge):
-    shares = []
-    for place in (2, 5):
-        with torch.no_grad():
-            before = net.eval()[:place](images[:1280])  # (1280, 128)
-        merged = 0, torch.zeros(128), torch.zeros(128)
-        for digit in range(10):
-            merged = merge(*merged, *batch_statistics(before[labels[:1280] == digit], 0))
-        count, mean, m2 = merged
-        net[place].running_mean.copy_(mean)
-        net[place].running_var.copy_(m2 / (count - 1))
-        shares.append((net[place].running_var / before.var(0)).median().item())
-    return shares
-
-
-# %% [markdown] lang="en"
-r"""
-The next cell tries your function (ours, until `check` accepts yours) and one that leaves out what lies between the parts.
-
-**Predict first.** Which share does that one find: nearly all, about 80%, or less than half?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-下面先用你的函数（还没通过 `check` 的话，就先用课程自带的），再用一个漏掉两部分之间那一项的函数。
-
-**先猜一猜**：后一个函数能得到真实方差的多少？几乎全部，80% 左右，还是不到一半？
-"""
-
-# %% tags=["answer"]
+# %% tags=["slow", "nbval-ignore-output"]
 merge = checked_or_reference("merge_statistics", my_merge_statistics)
 
 
-def within_alone(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+def within_only(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
     count, mean, _ = merge(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
     return count, mean, m2_a + m2_b
 
 
-net = deepcopy(nets[mlp, "BatchNorm", 32, 0])
-for function in (merge, within_alone):
-    accuracy_by_batch.show_shares(function.__name__, recount(net, function), accuracy(net))
+def plain_mean(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+    count, _, m2 = merge(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
+    return count, (mean_a + mean_b) / 2, m2
+
+
+for function in (merge, within_only, plain_mean):
+    print(f"{function.__name__:20}{mean_accuracy(mlp, merging(function), 32):4.0f}%")
 
 # %% [markdown] lang="en"
 r"""
-<details><summary>Answer</summary>
+With a correct function the network reads 96%, as if all 32 images were on one GPU. With `within_only` it reads 9%, which is no better than guessing. Within a part of one number there is nothing, so M2 stays 0, and BatchNorm divides by √ε = 0.003. With `plain_mean` the first images hardly count, and the network reads about 87%.
 
-Less than half: 45% in the first BatchNorm, 28% in the second. Yours finds all of it. The accuracy does not tell, it is 96% both times: too small a variance makes all channels larger by about as much, β is still nearly 0, ReLU passes a factor on, and the largest of ten outputs stays the largest. (Lesson 05 is about sharper tests.)
-
-</details>
-
-Now the suspects. The next cell wipes what the networks of the picture have stored and lets your function recount. Then they read the *training* digits in `train()`, 2 and 32 at a time.
-
-**Predict first.** If the stored statistics are to blame, the recount mends the networks trained on 2; if `eval()` is, `train()` does. Which is it?
+What happens on real GPUs can be seen on a CPU, with two processes in place of two GPUs. PyTorch's launcher `torchrun` starts them, one with 3 samples and one with 5. They exchange counts, means and M2, merge them, and each normalizes its own samples.
 """
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
+函数写对了，准确率就是 96%，和 32 张图都在一块 GPU 上一样。换成 `within_only`，只有 9%，和乱猜差不多：一部分只有一个数，内部什么差别也没有，M2 始终是 0，批量归一化的除数只剩下 √ε = 0.003。换成 `plain_mean`，前面的图几乎不起作用，准确率是 87% 左右。
 
-不到一半，第一个批量归一化里是 45%，第二个里是 28%。你的函数则得到全部。两次的准确率都是 96%，看不出差别：方差偏小，各通道放大的倍数差不多；β 几乎还是 0，ReLU 又照样传下这个倍数，所以十个输出里最大的仍然最大。（更灵敏的测试，见第 05 课。）
-
-</details>
-
-现在查那几处。下面抹去图中那些网络存下来的统计量，用你的函数重新统计。然后改用 `train()`，让它们认训练时见过的图，先一次 2 张，再一次 32 张。
-
-**先猜一猜**：如果坏在第一处，重新统计之后，用 2 张训练的网络就该好起来；如果坏在 `eval()`，改用 `train()` 就该好起来。会是哪一处？
-"""
-
-
-# %% tags=["answer", "slow", "nbval-ignore-output"]
-def in_training(net, size):
-    with torch.inference_mode():
-        found = torch.cat([net.train()(part).argmax(1) for part in images[:1280].split(size)])  # (1280,)
-    return 100 * (found == labels[:1280]).float().mean().item()
-
-
-for size, start in product((2, 32), range(3)):
-    net = deepcopy(nets[mlp, "BatchNorm", size, start])
-    found = [accuracy(net)]
-    for norm in (net[2], net[5]):
-        norm.reset_running_stats()
-    found.append(accuracy(net))
-    recount(net, merge)
-    accuracy_by_batch.show_suspects(size, start, *found, accuracy(net), in_training(net, 2), in_training(net, 32))
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-It is neither. The recount brings back what was stored, no more, and in `train()` the networks read hardly more. That it is about 40% in pairs says little, for even those trained on 32 then read only half. But 32 at a time these read 95% to 97%, the others 59% to 71%.
-
-</details>
-
-So the weights are worse: training had failed. At its start most units of the first layer get practically no gradient in a step, and the few whose two values nearly agree are thrown far (*Going further* counts). Your function has cleared a suspect, and helps against the culprit: by merging, SyncBatchNorm makes m larger.
-
-## And a Transformer?
-
-In a batch short sentences are filled up with *padding*. Take two, and make the second's last two tokens filler, here 0.
-
-**Predict first.** LayerNorm or BatchNorm over the features: which changes its outputs for the *first* sentence, in training?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-哪一处都不是。重新统计只是恢复了原来存下来的，没有更好；改用 `train()`，也几乎没有更好。两张一次时只认对 40% 左右，这说明不了什么，因为用 32 张训练的网络这时也只认对一半。可是 32 张一次时，后者认对 95% 到 97%，前者只有 59% 到 71%。
-
-</details>
-
-可见差的是权重，坏在训练本身。训练刚开始时，每走一步，第一层的多数单元几乎得不到梯度，而那几个两个数几乎相等的单元，却被甩出很远（选读里有数）。你的函数排除了一处；对付真正的原因，它也用得上，因为 SyncBatchNorm 正是靠合并来增大 m 的。
-
-## Transformer 里会怎样？
-
-为了把长短不一的句子排成一个张量，短句后面要补上没有意义的词元，叫作**填充**（padding）。我们取两个句子，把第二句的最后两个词元换成填充，一律填 0。
-
-**先猜一猜**：训练时，层归一化和对各个特征的批量归一化，哪一种对**第一句**的输出会变？
-"""
-
-# %% tags=["answer"]
-torch.manual_seed(0)
-text = torch.randn(2, 5, 8)  # (N, L, d)
-padded = text.clone()
-padded[1, 3:] = 0
-layer, batch = nn.LayerNorm(8), nn.BatchNorm1d(8)
-moved = Text(en="{}: outputs of the first sentence move by up to {:.1f}", zh="{}：第一句的输出最多变化 {:.1f}")
-for name, norm in (("LayerNorm", layer), ("BatchNorm", lambda x: batch(x.mT).mT)):
-    print(moved.format(name, (norm(text)[0] - norm(padded)[0]).abs().max()))
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-BatchNorm's outputs change, because the filler enters its statistics. LayerNorm works on each token alone.
-
-</details>
-
-(Text's statistics also fluctuate strongly in training, found [Shen et al. 2020](https://arxiv.org/abs/2003.07845).) A Transformer's norm asks no other token: [lesson 05](05_layer_norm.ipynb).
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-变的是批量归一化的输出，因为填充混进了它的统计量。层归一化对每个词元单独计算，所以不变。
-
-</details>
-
-（[Shen 等人 2020](https://arxiv.org/abs/2003.07845) 还发现，训练时文本的统计量波动很大。）Transformer 里的归一化不看别的词元，见[第 05 课](05_layer_norm.ipynb)。
-"""
-
-# %% [markdown] lang="en"
-r"""
-## Three closing questions
-
-1. `BatchNorm2d` in training sees 2 images with feature maps of 4 × 4. How large can an output be before γ and β? And with 1 × 1?
-
-<details><summary>Answer</summary>
-
-m = 2 · 4 · 4 = 32, so at most √31 = 5.57. With 1 × 1, m = 2: at most 1.
-
-</details>
-
-2. With BatchNorm after linear layers, a network trains on 1297 samples in batches of 4. After 324 steps it stops: `Expected more than 1 value per channel when training`. Why, and what helps?
-
-<details><summary>Answer</summary>
-
-1297 = 324 · 4 + 1, so the last mini-batch holds one sample, and m = 1. A value alone is its own mean, and nothing is left of it. `DataLoader(…, drop_last=True)` leaves it out.
-
-</details>
-
-3. Only 2 images fit on your GPU. In your CNN, with BatchNorm after every convolution, the smallest feature map is 20 × 20. What do you decide?
-
-<details><summary>Answer</summary>
-
-m is at least 2 · 20 · 20 = 800, far above the 2 of which only an order is left. But ResNet-50, with 98 at the least, lost 11 points, and what 800 costs, nothing here tells. On the safe side are GroupNorm or, with several GPUs, merged statistics.
-
-</details>
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 三个思考题
-
-1. 训练时，`BatchNorm2d` 看到 2 张图，特征图是 4 × 4。在乘 γ、加 β 之前，输出最大能到多少？特征图是 1 × 1 呢？
-
-<details><summary>答案</summary>
-
-m = 2 · 4 · 4 = 32，所以不超过 √31 = 5.57。1 × 1 时，m = 2，不超过 1。
-
-</details>
-
-2. 一个网络在线性层之后用批量归一化，用 1297 个样本训练，批量大小为 4。走了 324 步之后，它停下来报错：`Expected more than 1 value per channel when training`。为什么？怎么办？
-
-<details><summary>答案</summary>
-
-1297 = 324 · 4 + 1，所以最后一个小批量只有一个样本，m = 1。只有一个数时，均值就是它自己，减去之后什么也不剩。写 `DataLoader(…, drop_last=True)`，就会略去它。
-
-</details>
-
-3. 你的 GPU 只放得下 2 张图。你的 CNN 在每个卷积之后都有批量归一化，最小的特征图是 20 × 20。你怎么决定？
-
-<details><summary>答案</summary>
-
-m 最小是 2 · 20 · 20 = 800，比 2 大得多，不会只剩下谁大谁小。但 ResNet-50 的 m 最小是 98，错误率就高了 11 个百分点；800 时代价多大，本课的数据说不准。稳妥的做法是改用组归一化；如果有几块 GPU，也可以合并统计量。
-
-</details>
-"""
-
-# %%
-reached = Text(en="2 images of {0} × {0}: largest output {1:.2f}", zh="2 张 {0} × {0} 的图：最大的输出 {1:.2f}")
-for side in (4, 1):
-    x = torch.zeros(2, 1, side, side)  # (N, C, H, W)
-    x[0, 0, 0, 0] = 1000
-    print(reached.format(side, nn.BatchNorm2d(1)(x).max().item()))
-parts = torch.arange(1297).split(4)  # (N,) each
-last = Text(en="mini-batches: {}, samples in the last one: {}", zh="小批量有 {} 个，最后一个里的样本数：{}")
-print(last.format(len(parts), len(parts[-1])))
-
-# %% [markdown] lang="en"
-r"""
-## In short
-
-* Count m, the values that share a mean. With m = 2 BatchNorm broke down, and a large m does not clear it.
-* No normalized value gets beyond $\sqrt{m - 1}$.
-* M2 of two parts: within them, plus between them.
-
-## Read next
-
-* [Wu and He 2018](https://arxiv.org/abs/1803.08494): where GroupNorm comes from.
-* [torch's SyncBatchNorm](https://github.com/pytorch/pytorch/blob/main/torch/nn/modules/_functions.py): gathers the statistics of every GPU.
-* [Wu and Johnson 2021](https://arxiv.org/abs/2105.07576): on training against `eval()`.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 小结
-
-* 先数 m，即多少个数共用一个均值。m = 2 时批量归一化崩溃，m 很大也未必没事。
-* 归一化之后的数不会超过 $\sqrt{m - 1}$。
-* 两部分的 M2：各自内部的，加上两者之间的。
-
-## 接着读
-
-* [Wu 和 He 2018](https://arxiv.org/abs/1803.08494)：组归一化的由来。
-* [torch 的 SyncBatchNorm](https://github.com/pytorch/pytorch/blob/main/torch/nn/modules/_functions.py)：它收集每块 GPU 的统计量。
-* [Wu 和 Johnson 2021](https://arxiv.org/abs/2105.07576)：讲训练时与 `eval()` 的差别。
-"""
-
-# %% [markdown] lang="en"
-r"""
-## Going further: why √(m − 1)?
-
-When $x_1 = a$ is so far away that the others are as good as 0, the mean is $a / m$ and the standard deviation $a \sqrt{m - 1} / m$, so
-
-$$\hat{x}_1 = \frac{a - a / m}{a \sqrt{m - 1} / m} = \sqrt{m - 1}$$
-
-No output can get beyond it, because the m outputs sum to 0 and their squares to m (less, with ε). If one is $y$, the others sum to $-y$, so their squares to at least $y^2 / (m - 1)$; from $y^2 + y^2 / (m - 1) \le m$ follows $|y| \le \sqrt{m - 1}$.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 选读：为什么是 √(m − 1)？
-
-当 $x_1 = a$ 远到其余的数都可以看作 0 时，均值是 $a / m$，标准差是 $a \sqrt{m - 1} / m$，所以
-
-$$\hat{x}_1 = \frac{a - a / m}{a \sqrt{m - 1} / m} = \sqrt{m - 1}$$
-
-谁也超不过它，因为 m 个输出之和为 0，平方和为 m（加上 ε，只会更小）。某个输出是 $y$ 时，其余各数之和是 $-y$，平方和至少是 $y^2 / (m - 1)$；由 $y^2 + y^2 / (m - 1) \le m$，得 $|y| \le \sqrt{m - 1}$。
-"""
-
-# %% [markdown] lang="en"
-r"""
-## Going further: what 784 pixels are worth
-
-Where each pixel is the average of 3 × 3 random numbers, two pixels a distance k apart along an axis share $(3 - k) / 3$ of them, or none. The mean of all pixels varies with the sum of these shares over all pairs, along both axes:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 选读：784 个像素相当于多少个数
-
-如果每个像素是 3 × 3 个随机数的平均，那么沿一个轴相距 k 的两个像素，共用的随机数占 $(3 - k) / 3$，隔得更远就没有。所有像素的均值波动多大，取决于每两个像素共用的份额之和，两个轴各算一次：
-"""
-
-# %%
-place = torch.arange(14)
-shared = (3 - (place - place[:, None]).abs()).clamp(min=0) / 3
-print(Text(en="independent values: {:.1f}", zh="独立的数：{:.1f} 个").format(4 * 14**4 / shared.sum() ** 2))
-
-# %% [markdown] lang="en"
-r"""
-## Going further: what two values do to the gradient
-
-**Predict first.** At the start of training, how many times as large as with m = 32 is the gradient of the MLP's first layer with m = 2, 3 times, 10 times or 30 times? And how many of its 128 units get practically none? (Medians of 200 starts.)
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 选读：只有两个数时，梯度会怎样？
-
-**先猜一猜**：训练刚开始时，MLP 第一层的梯度，m = 2 时是 m = 32 时的多少倍？大约 3 倍、10 倍，还是 30 倍？它的 128 个单元里，有多少几乎得不到梯度？（取 200 组初值的中位数。）
-"""
-
-
-# %% tags=["answer"]
-def unit_gradients(size, start):
-    with torch.random.fork_rng():
-        torch.manual_seed(start)
-        net, batch = mlp(nn.BatchNorm1d), torch.randperm(1280)[:size]
-    nn.functional.cross_entropy(net(images[batch]), labels[batch]).backward()
-    return net[1].weight.grad.norm(dim=1)  # (128,)
-
-
-for size in (2, 32):
-    units = torch.stack([unit_gradients(size, start) for start in range(200)])  # (200, 128)
-    accuracy_by_batch.show_gradients(size, units)
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-About 30 times in the median (it differs much from start to start), and yet nearly two thirds of the units get practically none.
-
-</details>
-
-A unit whose two values lie apart stands where the curve of *One value runs away* is flat. One whose two values nearly agree stands where it is steep, up to $1 / (2\sqrt{\varepsilon}) = 158$. So in each step most units learn nothing and a few are thrown far. In the epoch above the first layer's weights move by 10 to 30 times their own size, with m = 32 by half of it. A smaller learning rate calms the few and leaves the many where they are.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-中位数相差约 30 倍（各组初值相差很大），可是有将近三分之二的单元几乎得不到梯度。
-
-</details>
-
-一个单元的两个数如果隔得远，就落在“一个数远离其余的数，会怎样？”那条曲线平的地方；如果几乎相等，就落在陡的地方，斜率最大可达 $1 / (2\sqrt{\varepsilon}) = 158$。所以每一步，多数单元什么也学不到，少数单元却被甩出很远。在前面的那一轮训练里，第一层的权重移动了自身大小的 10 到 30 倍，m = 32 时只有一半。学习率取小了，那几个单元安稳下来，其余的却更学不动了。
-"""
-
-# %% [markdown] lang="en"
-r"""
-## Going further: two processes
-
-On several GPUs `nn.SyncBatchNorm.convert_sync_batchnorm(net)` replaces every BatchNorm by one that merges. What that does can be seen without a GPU. `torchrun`, PyTorch's command for that, starts two of them, with 3 and 5 samples. They exchange count, mean and M2, merge them with the package's function, and each normalizes its own part.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 选读：两个进程
-
-有几块 GPU 时，调用 `nn.SyncBatchNorm.convert_sync_batchnorm(net)`，每个批量归一化就换成会合并统计量的那一种。它在做什么，没有 GPU 也能看清。PyTorch 的启动命令 `torchrun` 启动两个进程，一个有 3 个样本，一个有 5 个。它们交换个数、均值和 M2，用课程自带的函数合并，再各自归一化自己的那一部分。
+在真正的多块 GPU 上会怎样，用 CPU 也能看到，只要用两个进程代替两块 GPU。PyTorch 的启动命令 `torchrun` 启动两个进程，一个有 3 个样本，一个有 5 个。它们交换个数、均值和 M2，合并之后，再各自归一化自己的样本。
 """
 
 # %% tags=["slow"]
@@ -815,14 +783,190 @@ print(two_processes.run())
 
 # %% [markdown] lang="en"
 r"""
-## Going further: frozen BatchNorm
-
-Detectors, with one or two photos per GPU, often keep to the stored statistics while they train (torchvision's `FrozenBatchNorm2d`). Frozen by `eval()` alone, BatchNorm thaws at the next `train()`.
+Merged, the outputs are those of a single process. Each process for itself would be off by a lot, because the samples of the two are so different.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 选读：冻结的批量归一化
+合并之后，输出和只用一个进程时完全一样。各算各的，就差得很远，因为两个进程的样本本来就很不一样。
+"""
 
-训练检测模型时，每块 GPU 只放得下一两张照片，所以常常一直用存下来的统计量（torchvision 的 `FrozenBatchNorm2d`）。如果只用 `eval()` 来冻结，下一次对整个网络调用 `train()`，就又解冻了。
+# %% [markdown] lang="en"
+r"""
+## Going further: is it training, or `eval()`?
+
+The accuracies were measured in `eval()`, with the means and variances that BatchNorm had stored (lesson 03). So the MLP with m = 2 may have learned well after all, and only these stored numbers, averages over noisy pairs, may be useless. Two repairs can tell.
+
+The first stores better statistics. With `momentum` = 1, a single pass over all 1280 training images in `train()` stores their exact means and variances. The second uses no stored statistics at all: it lets the network read all 517 test digits in `train()`, as one large batch.
+
+`stored`, `recounted` and `train()` are the accuracies as before, after the first repair, and with the second.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：坏在训练，还是坏在 `eval()`？
+
+前面的准确率都是在 `eval()` 下测的，用的是批量归一化存下来的均值和方差（见第 03 课）。所以，m = 2 的 MLP 也许学得并不差，只是存下来的统计量不能用，因为它们是从一对一对的数里平均出来的，起伏太大。有两种办法可以检验。
+
+第一种办法是存下更准的统计量。把 `momentum` 设成 1，在 `train()` 下让 1280 张训练图一次通过，存下来的就是它们准确的均值和方差。第二种办法是干脆不用存下来的统计量，在 `train()` 下把 517 张测试图放进一个大的小批量，一次认完。
+
+下面打印三种准确率：`stored` 是原来的，`recounted` 是用第一种办法之后的，`train()` 是第二种办法的。
+"""
+
+
+# %% tags=["slow", "nbval-ignore-output"]
+def repaired(net):
+    found = [accuracy(net)]
+    with torch.no_grad():
+        net[2].momentum = net[5].momentum = 1
+        net.train()(images[:1280])
+        found.append(accuracy(net))
+        found.append(100 * (net.train()(images[1280:]).argmax(1) == labels[1280:]).float().mean().item())
+    return found
+
+
+print("     stored  recounted  train()")
+for size in (2, 32):
+    found = [repaired(trained(mlp, nn.BatchNorm1d, size, start)) for start in range(5)]  # (starts, 3)
+    print(f"{size:3}" + "".join(f"{mean(each):8.0f}%" for each in zip(*found, strict=True)))
+
+# %% [markdown] lang="en"
+r"""
+Neither repair helps. So the weights themselves are bad, and it was training that failed.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+哪一种办法都救不回来。可见权重本身就没学好，是训练失败了。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: what two numbers do to the gradient
+
+The lesson claimed that with m = 2 a unit gets either hardly any gradient or far too much. The next cell measures it at the very first step, for the 128 units of the MLP's first layer, with 200 random starts. `largest` is the largest gradient of the 128 units (median of the starts), and `< 0.001` is the share of the units whose gradient is smaller than that. The last line trains the MLP again with a tenth of the learning rate.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：只有两个数时，梯度会怎样？
+
+正文里说，m = 2 时，一个单元要么几乎得不到梯度，要么得到的大得过分。下一个单元格在训练的第一步量一量：MLP 的第一层有 128 个单元，取 200 组随机初值。`largest` 是 128 个单元里最大的梯度（取各组的中位数），`< 0.001` 是梯度比这还小的单元所占的比例。最后一行用十分之一的学习率重新训练 MLP。
+"""
+
+
+# %% tags=["slow", "nbval-ignore-output"]
+def unit_gradients(size, start):
+    with torch.random.fork_rng():
+        torch.manual_seed(start)
+        net, batch = mlp(nn.BatchNorm1d), torch.randperm(1280)[:size]
+    nn.functional.cross_entropy(net(images[batch]), labels[batch]).backward()
+    return net[1].weight.grad.norm(dim=1)  # (128,)
+
+
+for m in (2, 4, 32):
+    units = torch.stack([unit_gradients(m, start) for start in range(200)])  # (200, 128)
+    print(f"m = {m:2}   largest {units.amax(1).median():6.2f}   < 0.001: {(units < 0.001).float().mean():4.0%}")
+print(f"m =  2   rate = 0.005   {mean_accuracy(mlp, nn.BatchNorm1d, 2, rate=0.005):.0f}%")
+
+# %% [markdown] lang="en"
+r"""
+With m = 2, the largest gradient is more than 100 times as large as with m = 32, and yet two thirds of the units get practically none. The first are the units whose two numbers nearly agree. There the curve is steep: for equal numbers its slope is $1 / (2\sqrt{\varepsilon}) = 158$. With m = 4, hardly any unit is without a gradient.
+
+A smaller learning rate does not help. It calms the few units that are thrown far, but the others still learn nothing.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+m = 2 时，最大的梯度是 m = 32 时的 100 多倍，可是有三分之二的单元几乎得不到梯度。梯度大的，是那些两个数几乎相等的单元，它们正好落在曲线陡的地方：两个数相等时，斜率是 $1 / (2\sqrt{\varepsilon}) = 158$。m = 4 时，几乎没有一个单元得不到梯度。
+
+把学习率调小也没有用。少数单元不再被甩得很远，其余的单元却照样什么也学不到。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: why √(m − 1)?
+
+Let $x_1 = a$ be so far away that the other numbers are as good as 0. Then the mean is $a / m$ and the standard deviation is $a \sqrt{m - 1} / m$, so
+
+$$\hat{x}_1 = \frac{a - a / m}{a \sqrt{m - 1} / m} = \sqrt{m - 1}$$
+
+No output can exceed this. The m outputs add up to 0, and their squares add up to m at most (with ε to less). Suppose that one of them is $y$. Then the other $m - 1$ add up to $-y$, so their squares add up to at least $y^2 / (m - 1)$. From $y^2 + y^2 / (m - 1) \le m$ follows $|y| \le \sqrt{m - 1}$.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：为什么是 √(m − 1)？
+
+设 $x_1 = a$ 离其余的数很远，远到它们都可以看作 0。这时均值是 $a / m$，标准差是 $a \sqrt{m - 1} / m$，所以
+
+$$\hat{x}_1 = \frac{a - a / m}{a \sqrt{m - 1} / m} = \sqrt{m - 1}$$
+
+任何输出都不会超过它。m 个输出之和是 0，平方和不超过 m（有 ε，还要小一点）。设其中一个是 $y$，其余 $m - 1$ 个之和就是 $-y$，它们的平方和至少是 $y^2 / (m - 1)$。由 $y^2 + y^2 / (m - 1) \le m$，得 $|y| \le \sqrt{m - 1}$。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: how good is a mean of m numbers?
+
+A small m has another disadvantage: the mean of a mini-batch is off by chance. If the numbers are independent and have the standard deviation σ, the means of many mini-batches have the standard deviation $\sigma / \sqrt{m}$. The pixels of an image are not independent, though, because neighbours are alike. The next cell compares both, with σ = 1. The last line is for 4 images of 14 × 14, where each pixel is the average of 3 × 3 random numbers, scaled to σ = 1.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：m 个数的均值有多准？
+
+m 小还有一个坏处：小批量的均值有随机误差。如果各数相互独立，标准差都是 σ，那么许多个小批量的均值，标准差是 $\sigma / \sqrt{m}$。不过，图像的像素并不独立，相邻的像素总是相似的。下一个单元格取 σ = 1，把两种情况比一比。最后一行是 4 张 14 × 14 的图，每个像素都是 3 × 3 个随机数的平均，再放大到 σ = 1。
+"""
+
+# %%
+torch.manual_seed(0)
+for m in (2, 4, 32, 784):
+    print(f"m = {m:3}   {torch.randn(4000, m).mean(1).std():.3f}   1 / √m = {m**-0.5:.3f}")
+noise = torch.randn(4000, 4, 16, 16)
+alike = 3 * nn.functional.avg_pool2d(noise, 3, stride=1)  # (4000, 4, 14, 14)
+spread = alike.flatten(1).mean(1).std()
+print(f"m = 784   {spread:.3f}   1 / {spread:.3f}² = {1 / spread**2:.0f}")
+
+# %% [markdown] lang="en"
+r"""
+The first four lines follow the rule. In the last line, though, the mean varies nearly three times as much as it would with independent numbers. For the mean, these 784 pixels are worth only about 100 independent numbers. So m overstates how much data BatchNorm has.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+前四行符合上面的规律。到了最后一行，均值的起伏几乎是各数独立时的三倍。就均值而言，这 784 个像素大约只相当于 100 个独立的数。可见，只看 m，会高估批量归一化手里的数据。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: sentences and padding
+
+Why do Transformers not use BatchNorm? One reason is seen in a batch of two sentences. Shorter sentences are filled up with *padding*. Here the last two tokens of the second sentence become padding, which is 0 in this example. The cell prints by how much the outputs of the **first** sentence change, in training.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：句子与填充
+
+Transformer 为什么不用批量归一化？拿一个有两个句子的小批量，就能看出一个原因。句子有长有短，短的要补上没有意义的词元，叫作**填充**（padding）。下面把第二句的最后两个词元换成填充，这里一律填 0，然后看训练时**第一句**的输出变了多少。
+"""
+
+# %%
+torch.manual_seed(0)
+text = torch.randn(2, 5, 8)  # (N, L, d)
+padded = text.clone()
+padded[1, 3:] = 0
+layer, batch = nn.LayerNorm(8), nn.BatchNorm1d(8)
+for name, norm in (("LayerNorm", layer), ("BatchNorm", lambda x: batch(x.mT).mT)):
+    print(f"{name}   {(norm(text)[0] - norm(padded)[0]).abs().max():.2f}")
+
+# %% [markdown] lang="en"
+r"""
+BatchNorm changes the first sentence, because the padding of the second one enters its statistics. LayerNorm looks at each token alone. There are other reasons. [Shen and others](https://arxiv.org/abs/2003.07845) found that in training the statistics of text fluctuate strongly from batch to batch.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+用批量归一化，第一句的输出变了，因为第二句的填充混进了统计量。层归一化对每个词元单独计算，所以不受影响。原因还不止这一个：[Shen 等人](https://arxiv.org/abs/2003.07845)发现，训练时文本的统计量在各个小批量之间起伏很大。
 """

@@ -20,7 +20,7 @@ TRANSFORM = re.compile(r"translate\((\S+) (\S+)\) scale\((\S+)\)")
 LETTER = np.array([(0, -800), (600, 200)])  # about how far a letter reaches, in thousandths of an em
 MOST_STOPS = 200  # more are less than a pixel apart on a narrow page
 LONGER_SLIDERS = {("ema_momentum.two_readings", "steps"): "the lesson names steps 10, 20, 44 and 459"}
-WITHOUT_CONTROLS = {"small_batches.accuracy_by_batch", "swiglu_width.random_widths", "swiglu_width.rounding_tiles"}
+WITHOUT_CONTROLS = {"swiglu_width.random_widths", "swiglu_width.rounding_tiles"}
 
 
 def panel_of(figure: str) -> Panel:

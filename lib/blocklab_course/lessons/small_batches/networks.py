@@ -1,9 +1,12 @@
-"""The two networks that learn to read digits, each with two normalizations of a kind that is handed in."""
+"""The two networks that learn to read digits, each with normalizations of a kind that is handed in."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 
-from torch import nn
+import torch
+from torch import Tensor, nn
+
+from blocklab.batch_statistics import batch_statistics
 
 
 def mlp(norm: Callable[[int], nn.Module]) -> nn.Sequential:
@@ -25,5 +28,28 @@ OTHERS = {"LayerNorm": partial(nn.GroupNorm, 1), "GroupNorm": partial(nn.GroupNo
 NORMS = {mlp: {"BatchNorm": nn.BatchNorm1d} | OTHERS, convolutions: {"BatchNorm": nn.BatchNorm2d} | OTHERS}
 """By the function that makes the network: the normalizations by their names, to be handed to it."""
 
-VALUES = {"mlp": (1, 1), "convolutions": (64, 16)}
-"""By network: how many values of a channel a sample brings to each of its normalizations."""
+
+class MergingNorm(nn.BatchNorm1d):
+    """A BatchNorm for inputs of shape (N, C) that takes its statistics sample by sample and merges them.
+
+    So does SyncBatchNorm, if every GPU holds a single sample.
+    """
+
+    def __init__(self, channels: int, merge: Callable):
+        super().__init__(channels)
+        self.merge = merge
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.training:
+            return super().forward(x)
+        parts = [batch_statistics(part, 0) for part in x.split(1)]
+        count, mean, m2 = reduce(lambda a, b: self.merge(*a, *b), parts)
+        with torch.no_grad():
+            self.running_mean.lerp_(mean, self.momentum)
+            self.running_var.lerp_(m2 / (count - 1), self.momentum)
+        return (x - mean) / (m2 / count + self.eps).sqrt() * self.weight + self.bias
+
+
+def merging(merge: Callable) -> Callable[[int], MergingNorm]:
+    """The normalization to be handed to `mlp`, which merges with this function."""
+    return partial(MergingNorm, merge=merge)

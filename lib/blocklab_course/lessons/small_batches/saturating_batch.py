@@ -24,6 +24,7 @@ SIZES = {"size": (10, 4.2), "narrow": (4.6, 6.2)}
 MARKED = (2, 4, 8, 16, 32)  # whose curves stay once m has come down to them
 CURVE = np.geomspace(LEAST, MOST, 201)
 LOWEST, HIGHEST = -2.0, 6.0  # the outputs shown
+EVEN = 0.5  # up to about here the axis of inputs is linear; further out, by and by, it becomes logarithmic
 
 GUESS = Prediction(
     {"500": 500.0, "1.41": 1.41, "1": 1.0, "0.71": 0.71},
@@ -41,15 +42,11 @@ GUESS = Prediction(
 
 BEFORE = Text(en="inputs", zh="输入")
 AFTER = Text(en="outputs", zh="输出")
-TITLE = Text(en="the values of one mini-batch", zh="一个小批量里的数")
+TITLE = Text(en="the numbers of one mini-batch", zh="一个小批量里的数")
 X = Text(en="input $x_1$", zh="输入 $x_1$")
 Y = Text(en="output for $x_1$", zh="$x_1$ 的输出")
 CEILING = Text(en=r"ceiling $\sqrt{m-1}$", zh=r"上限 $\sqrt{m-1}$")
 SEEN = Text(en="m = {m}: x₁ = {x:g} becomes {y:.3f}.", zh="m = {m}：x₁ = {x:g} 变成 {y:.3f}。")
-ROW = Text(
-    en="m = {}: 0.1 becomes {:.3f}, 1000 becomes {:.3f}; slope at 1: {:.3f}",
-    zh="m = {}：0.1 变成 {:.3f}，1000 变成 {:.3f}；在 1 处的斜率 {:.3f}",
-)
 LIMIT = Text(en=" No output can exceed √(m − 1) = {ceiling:.3f}.", zh="任何输出都不会超过 √(m − 1) = {ceiling:.3f}。")
 ALONE = Text(
     en="m = 1: x₁ is its own mean, so x₁ − mean is 0 and the output is β, here 0, whatever x₁ is. In training torch "
@@ -111,14 +108,10 @@ def through(m: int, x: float) -> np.ndarray:
     return standardize(torch.from_numpy(batch(m, x)), 0).numpy()
 
 
-def show_row(m: int, near: float, far: float, slope: float) -> None:
-    """Print what BatchNorm made of x₁ = 0.1 and of 1000, and its slope at 1."""
-    print(ROW.format(m, near, far, slope))
-
-
 def place_before(x: np.ndarray) -> np.ndarray:
-    """Where a value stands on the upper ruler, from 0 to 1: evenly up to 1, beyond that by its logarithm."""
-    return (1 + np.where(x <= 1, x, 1 + np.log10(np.maximum(x, 1)))) / (2 + np.log10(MOST))
+    """Where a value stands on the upper ruler, from 0 to 1, on an asinh scale as on the axis of inputs."""
+    low, high, place = (np.arcsinh(value / EVEN) for value in (-1, MOST, x))
+    return (place - low) / (high - low)
 
 
 def place_after(y: np.ndarray) -> np.ndarray:
@@ -150,7 +143,7 @@ def two_rulers(axes: Axes):
 
 def curve_axes(axes: Axes):
     """The curves of some m and their names, and empty artists for the present one, its ceiling, its name, and x₁."""
-    axes.set_xscale("symlog", linthresh=1, linscale=0.9)  # even up to 1, as the upper ruler; 0.9 makes that a decade
+    axes.set_xscale("asinh", linear_width=EVEN)  # as the upper ruler
     axes.set(xlim=(0, MOST), ylim=(-0.3, HIGHEST + 0.2), xlabel=str(X))
     axes.set_ylabel(str(Y))
     axes.set_xticks([0, 1, 10, 100, 1000], ["0", "1", "10", "100", "1000"])

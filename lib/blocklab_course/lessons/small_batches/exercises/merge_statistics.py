@@ -251,8 +251,7 @@ def waving(a: int, b: int, *shape: int) -> dict[str, object]:
     return {name: given[name] for name in ("count_a", "mean_a", "m2_a", "count_b", "mean_b", "m2_b")}
 
 
-PARTS = Text(en="Two parts", zh="两部分")
-EXERCISE = Text(en="Exercise: merge two parts", zh="练习：合并两部分")
+GPUS = Text(en="Going further: several GPUs", zh="选读：多块 GPU")
 
 MERGE_STATISTICS = Exercise(
     name="merge_statistics",
@@ -278,25 +277,26 @@ MERGE_STATISTICS = Exercise(
         offset_case(lambda offset: parts(2, [offset + 2], [2.0], 4, [offset + 5], [8.0]), OFFSET),
     ),
     mistakes=(
-        *with_section(PARTS, *MEAN_MISTAKES, hint_line="mean = mean_a + delta * (count_b / count)"),
-        *with_section(PARTS, *WITHIN_MISTAKES, hint_line="within = m2_a + m2_b"),
-        *with_section(PARTS, *BETWEEN_MISTAKES, hint_line="between = delta.square() * (count_a * count_b / count)"),
-        *with_section(PARTS, *FINISH_MISTAKES, hint_line="return count, mean, within + between"),
-        *with_section(PARTS, FIRST_COUNT_ALONE, hint_line="count = count_a + count_b"),
-        *with_section(PARTS, EMPTY_PART_DIVIDED, hint_line="within = m2_a + m2_b"),
+        *with_section(GPUS, *MEAN_MISTAKES, hint_line="mean = mean_a + delta * (count_b / count)"),
+        *with_section(GPUS, *WITHIN_MISTAKES, hint_line="within = m2_a + m2_b"),
+        *with_section(GPUS, *BETWEEN_MISTAKES, hint_line="between = delta.square() * (count_a * count_b / count)"),
+        *with_section(GPUS, *FINISH_MISTAKES, hint_line="return count, mean, within + between"),
+        *with_section(GPUS, FIRST_COUNT_ALONE, hint_line="count = count_a + count_b"),
+        *with_section(GPUS, EMPTY_PART_DIVIDED, hint_line="within = m2_a + m2_b"),
         *with_section(
-            EXERCISE,
+            GPUS,
             *exclusive(recipe, COUNT_DIVIDED_BY),
             hint_line="between = delta.square() * (count_a * count_b / count)",
         ),
-        *with_section(EXERCISE, *exclusive(recipe, *ORDER_MISTAKES), hint_line="return count, mean, within + between"),
+        *with_section(GPUS, *exclusive(recipe, *ORDER_MISTAKES), hint_line="return count, mean, within + between"),
     ),
     scaled_inputs=lambda n: waving(3, 5, n, n),
     hint_line="delta = mean_b - mean_a",
-    section=PARTS,
+    section=GPUS,
     panel=Text(
-        en="under *Two parts*, compare your results for the six numbers with the picture; then move part b.",
-        zh="在“两部分”一节里：先用那六个数，把你的结果与各行右边的数对照，再移动部分 b。",
+        en="under *Going further: several GPUs*, compare your results for the six numbers with the picture; then move "
+        "part b.",
+        zh="在“选读：多块 GPU”一节里：先用那六个数，把你的结果与各行右边的数对照，再移动部分 b。",
     ),
     names={
         "result 0": Text(en="count", zh="个数"),
