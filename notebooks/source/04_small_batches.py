@@ -68,7 +68,7 @@ $$\hat{x}_i = \frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}}, \qquad \mu = \fra
 
 后面还有乘 γ、加 β 这一步，与本课的问题无关。
 
-在网络里，m 有多大？要看前面是什么层。线性层输出的张量，形状是 `(N, C)`，N 个样本，每个只给一个通道带来一个数，所以 m = N。卷积输出的张量，形状是 `(N, C, H, W)`，每张图都给一个通道带来一整幅**特征图**，也就是 H × W 个数，所以 m = N·H·W。
+在网络里，m 有多大？要看前面是什么层。线性层输出的张量，形状是 `(N, C)`，N 个样本，每个只给一个通道带来一个数，所以 m = N。卷积输出的张量，形状是 `(N, C, H, W)`，每张图都给一个通道带来一整幅**特征图**，也就是 H × W 个数，所以 m = N × H × W。
 
 下图画出了这两种张量，各有 3 个通道，特征图是 4 × 4。通道 1 里，共用一个均值的数涂成同一种颜色。改变 N，看看下面一行里的 m。
 """
@@ -98,6 +98,8 @@ for make, norm in ((mlp, nn.BatchNorm1d), (convolutions, nn.BatchNorm2d)):
 r"""
 Both networks got the same two images. In the first, two numbers share a mean. In the second, 128 do, and after the pooling there are still 32.
 
+## Exercise: how large must the batch be?
+
 On several GPUs there is one more thing to consider. Each GPU gets an equal share of the mini-batch, and BatchNorm uses only the numbers on its own GPU. Switch on *two GPUs* in the picture to see this.
 
 **Your turn, one number.** A network has four BatchNorms. Three follow a convolution, and their feature maps are 8 × 8, 4 × 4 and 2 × 2. The fourth follows a linear layer. Two GPUs share each mini-batch. What is the smallest batch size with which m is at least 32 in all four places? Replace `None`.
@@ -106,6 +108,8 @@ On several GPUs there is one more thing to consider. Each GPU gets an equal shar
 # %% [markdown] lang="zh"
 r"""
 两个网络得到的是同样的两张图。第一个网络里，只有两个数共用一个均值；第二个网络里却有 128 个，池化之后也还有 32 个。
+
+## 练习：批量至少要多大？
 
 如果有几块 GPU，还要多考虑一层：小批量平分给各块 GPU，而批量归一化只用自己这块 GPU 上的数。在图上打开“两块 GPU”，就能看到。
 
@@ -204,7 +208,7 @@ In the row of m = 2, the inputs 0.1 and 1000 have nearly the same output. Withou
 
 Every m sets a limit. The last column shows it: no output can exceed $\sqrt{m - 1}$, which *Going further* proves. Large values are cut down to it, however large they are.
 
-But the network does not fail because its outputs are small. Look at the curve of m = 2. It is flat almost everywhere. Where it is flat, a change of the input does not change the output, so the gradient is nearly 0, and the layer in front learns nothing from this unit. You have seen this with the saturated $\tanh$ in lesson 01. The whole rise of the curve is squeezed into the place where both numbers are nearly equal, and there it is so steep that the gradient is huge. So with m = 2 a unit gets either hardly any gradient or far too much. The larger m is, the gentler the curve.
+But such a limit alone does not keep a network from learning. The trouble is the slope. Look at the curve of m = 2. It is flat almost everywhere. Where it is flat, a change of the input does not change the output, so the gradient is nearly 0, and the layer in front learns nothing from this unit. You have seen this with the saturated $\tanh$ in lesson 01. The whole rise of the curve is squeezed into the place where both numbers are nearly equal, and there it is so steep that the gradient is huge. So with m = 2 a unit gets either hardly any gradient or far too much. With m = 4 the curve rises smoothly, because $x_1$ alone no longer decides how large σ is.
 
 If that is what goes wrong, the MLP should suffer from mini-batches of 2, where its m is 2. The convolutions should not, because their m is at least 32.
 """
@@ -215,7 +219,7 @@ r"""
 
 m 取多少，输出就有多高的上限。上限写在最后一列：任何输出都不会超过 $\sqrt{m - 1}$（证明见选读）。再大的输入，也只能到这里。
 
-不过，输出小并不是坏事，真正的麻烦在斜率。m = 2 的那条曲线，几乎处处是平的。曲线平的地方，输入变了，输出不变，梯度就接近 0，前面那一层从这个单元什么也学不到，和第 01 课里饱和的 $\tanh$ 一样。曲线上升的一段，全挤在两个数几乎相等的地方，那里陡得很，梯度又大得出奇。所以 m = 2 时，一个单元要么几乎得不到梯度，要么得到的梯度大得过分。m 越大，曲线越平缓。
+不过，输出有上限，还不至于让网络学不会，真正的麻烦在斜率。m = 2 的那条曲线，几乎处处是平的。曲线平的地方，输入变了，输出不变，梯度就接近 0，前面那一层从这个单元什么也学不到，和第 01 课里饱和的 $\tanh$ 一样。曲线上升的一段，全挤在两个数几乎相等的地方，那里陡得很，梯度又大得出奇。所以 m = 2 时，一个单元要么几乎得不到梯度，要么得到的梯度大得过分。m 到了 4，σ 的大小不再由 $x_1$ 一个数说了算，曲线就平缓地上升。
 
 如果病根就在这里，那么小批量只有 2 张图时，遭殃的应该是 MLP，因为它的 m 就是 2；卷积网络应该没事，因为它的 m 至少有 32。
 """
@@ -309,7 +313,7 @@ Start with the right column. At batch size 32, BatchNorm is the best of the thre
 
 Now the left column. Of the six numbers only one is bad, the one of the MLP with BatchNorm. The convolutions with BatchNorm read 94%, as many as with larger batches. That agrees with m. And the middle column shows how little is needed: with m = 4, the MLP is back at 92%, where the other norms are.
 
-But be careful. The two networks differ in more than m: one has convolutions and pooling, the other has not. Perhaps convolutions put up with noise, or linear layers are sensitive. To know that it is m, we must change m and nothing else.
+But be careful. The two networks differ in more than m: one has convolutions and pooling, the other has not. Perhaps convolutions put up with noise, or linear layers are sensitive. To know that it is m, we must change m, and as little else as possible.
 """
 
 # %% [markdown] lang="zh"
@@ -324,20 +328,20 @@ r"""
 
 再看最左边一列。六个数里只有一个很差，就是用批量归一化的 MLP；卷积网络也用批量归一化，却认对 94%，和批量大的时候一样。这和 m 说的一致。中间一列还说明，m 不用很大：m 一到 4，MLP 就回到 92%，和另外两种归一化差不多。
 
-不过，先别急着下结论。两个网络的差别不只是 m，一个有卷积和池化，另一个没有。也许是卷积不怕干扰，也许是线性层太敏感。要断定原因就是 m，必须只改变 m，别的一概不动。
+不过，先别急着下结论。两个网络的差别不只是 m，一个有卷积和池化，另一个没有。也许是卷积不怕干扰，也许是线性层太敏感。要断定原因就是 m，就得改变 m，别的尽量不动。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Is it m, or is it the 2?
 
-Two changes do that.
+Two experiments do that.
 
 In the first, the MLP keeps its mini-batches of 32, but each BatchNorm gets them **in pairs**, two rows at a time. This is what would happen on 16 GPUs with 2 images each.
 
 In the second, the convolutions keep their mini-batches of 2, but each pixel gets a mean of its own, instead of each channel. Then only the N images share a mean, and m = N.
 
-This gives every combination of batch size and m:
+Together with the original networks, this gives every combination of batch size and m:
 
 | | batch size 2 | batch size 32 |
 |---|---|---|
@@ -353,13 +357,13 @@ This gives every combination of batch size and m:
 r"""
 ## 是因为 m，还是因为 2？
 
-有两种改法能做到。
+有两个实验能做到。
 
-第一种：MLP 的小批量仍是 32 张图，但是每次只给批量归一化**两行**，一对一对地归一化。16 块 GPU 各分到 2 张图时，情况就是这样。
+第一个实验里，MLP 的小批量仍是 32 张图，但是每次只给批量归一化**两行**，一对一对地归一化。16 块 GPU 各分到 2 张图时，情况就是这样。
 
-第二种：卷积网络的小批量仍是 2 张图，但不再是每个通道一个均值，而是每个像素一个均值。这样一来，共用一个均值的只有 N 张图上的 N 个数，m = N。
+第二个实验里，卷积网络的小批量仍是 2 张图，但不再是每个通道一个均值，而是每个像素一个均值。这样一来，共用一个均值的只有 N 张图上的 N 个数，m = N。
 
-两种改法加上原来的网络，批量大小和 m 的各种搭配就齐了：
+加上原来的两个网络，批量大小和 m 的各种搭配就齐了：
 
 | | 批量大小为 2 | 批量大小为 32 |
 |---|---|---|
@@ -412,12 +416,12 @@ print(in_parts(nn.BatchNorm1d(1, affine=False), x, 2))
 
 # %% [markdown] lang="en"
 r"""
-Both changes now become layers. `InPairs` uses `in_parts`. `each_pixel` treats each pixel of each channel as a channel of its own, and restores the shape afterwards. The maps with 16 channels are 8 × 8, and those with 32 channels are 4 × 4.
+Both experiments need a layer. `InPairs` uses `in_parts`. `each_pixel` treats each pixel of each channel as a channel of its own, and restores the shape afterwards. The maps with 16 channels are 8 × 8, and those with 32 channels are 4 × 4.
 """
 
 # %% [markdown] lang="zh"
 r"""
-接着把两种改法写成层。`InPairs` 用的是 `in_parts`。`each_pixel` 把每个通道的每个像素都当作单独的一个通道，归一化之后再恢复形状。16 个通道的特征图是 8 × 8，32 个通道的是 4 × 4。
+两个实验各要一种层。`InPairs` 用的是 `in_parts`。`each_pixel` 把每个通道的每个像素都当作单独的一个通道，归一化之后再恢复形状。16 个通道的特征图是 8 × 8，32 个通道的是 4 × 4。
 """
 
 
@@ -464,7 +468,9 @@ It reads about 65%, as with mini-batches of 2.
 
 </details>
 
-Compare this table with the one above. Wherever m is 2, the network reads badly: the MLP about 65%, and the convolutions, with a mean for each pixel, even less. Wherever m is 32 or more, the network reads more than 90%. The batch size does not separate the good from the bad. There is a bad number in the column of 32, and a good one in the column of 2.
+Compare the percentages with the table of m. Wherever m is 2, the network reads badly: the MLP about 65%, and the convolutions, with a mean for each pixel, even less. Wherever m is 32 or more, the network reads more than 90%. The batch size does not separate the good from the bad. There is a bad number in the column of 32, and a good one in the column of 2.
+
+`each_pixel` does change one more thing, because each pixel gets a γ and a β of its own. But that is not what breaks the network: with m = 32 it still reads 91%.
 
 So **BatchNorm fails when m is small**, and m is not the batch size.
 
@@ -490,13 +496,15 @@ r"""
 
 </details>
 
-把这张表和前面那张对照着看。凡是 m = 2 的地方，准确率都很差：MLP 在 65% 上下，每个像素一个均值的卷积网络还要低。凡是 m 不小于 32 的地方，准确率都超过 90%。批量大小却分不开好坏：32 那一列有差的，2 那一列有好的。
+拿这些百分数和 m 的表对照着看。凡是 m = 2 的地方，准确率都很差：MLP 在 65% 上下，每个像素一个均值的卷积网络还要低。凡是 m 不小于 32 的地方，准确率都超过 90%。批量大小却分不开好坏：32 那一列有差的，2 那一列有好的。
+
+严格说来，`each_pixel` 不只改变了 m，它还让每个像素有了自己的 γ 和 β。不过弄坏网络的不是这一点，因为 m = 32 时，它照样能认对 91%。
 
 所以，**批量归一化在 m 很小的时候失效**，而 m 不等于批量大小。
 
 ## m 够大，就没事了吗？
 
-不一定。2018 年，吴育昕和何恺明用照片训练一个大得多的网络 ResNet-50，让每块 GPU 分到的图越来越少。它最小的特征图是 7 × 7，所以每块 GPU 即使只有 2 张图，m 也不小于 2 · 7 · 7 = 98。可是错误率高了 11 个百分点（单位是 %，见[表 2](https://arxiv.org/abs/1803.08494)）：
+不一定。2018 年，吴育昕和何恺明用照片训练一个大得多的网络 ResNet-50，让每块 GPU 分到的图越来越少。它最小的特征图是 7 × 7，所以每块 GPU 即使只有 2 张图，m 也不小于 2 × 7 × 7 = 98。可是错误率高了 11 个百分点（单位是 %，见[表 2](https://arxiv.org/abs/1803.08494)）：
 
 | 每块 GPU 的图像数 | 32 | 16 | 8 | 4 | 2 |
 |---|---|---|---|---|---|
@@ -539,7 +547,7 @@ r"""
 
 ## 小结
 
-* m 是共用一个均值的数有多少个：线性层之后是 N，卷积之后是 N·H·W，每块 GPU 各数各的。
+* m 是共用一个均值的数有多少个：线性层之后是 N，卷积之后是 N × H × W，每块 GPU 各数各的。
 * m = 2 时，只剩下谁大谁小，梯度几乎处处接近 0。任何输出都不会超过 $\sqrt{m - 1}$。
 * 凡是 m = 2 的地方，两个网络都垮了，批量大小是 32 也没用；m 不小于 32，就都认得好，批量大小是 2 也没事。
 * 批量大小为 32 时，两个网络都是用批量归一化最好。
@@ -585,7 +593,7 @@ r"""
 
 <details><summary>答案</summary>
 
-4 × 4 时，m = 2 · 4 · 4 = 32，输出不超过 √31 = 5.57。1 × 1 时，m = 2，输出不超过 1。
+4 × 4 时，m = 2 × 4 × 4 = 32，输出不超过 √31 = 5.57。1 × 1 时，m = 2，输出不超过 1。
 
 </details>
 
@@ -593,7 +601,7 @@ r"""
 
 <details><summary>答案</summary>
 
-1297 = 324 · 4 + 1，所以最后一个小批量只有一个样本，m = 1。只有一个数，均值就是它自己，减完什么也不剩。给 `DataLoader` 加上 `drop_last=True`，就会跳过这个小批量。
+1297 = 324 × 4 + 1，所以最后一个小批量只有一个样本，m = 1。只有一个数，均值就是它自己，减完什么也不剩。给 `DataLoader` 加上 `drop_last=True`，就会跳过这个小批量。
 
 </details>
 
@@ -601,7 +609,7 @@ r"""
 
 <details><summary>答案</summary>
 
-m 不小于 2 · 20 · 20 = 800，剩下的远不只是谁大谁小。但是 ResNet-50 的 m 有 98，错误率还是高了 11 个百分点；m 是 800 时会怎样，这一课没有数据。所以用组归一化也训练一遍，比较之后再决定。
+m 不小于 2 × 20 × 20 = 800，剩下的远不只是谁大谁小。但是 ResNet-50 的 m 有 98，错误率还是高了 11 个百分点；m 是 800 时会怎样，这一课没有数据。所以用组归一化也训练一遍，比较之后再决定。
 
 </details>
 
@@ -660,14 +668,14 @@ r"""
 
 16 块 GPU，每块 2 张图，m 就是 2。SyncBatchNorm 能让它变回 32：每块 GPU 都把自己的统计量发给别人，再把收到的合并起来。要发哪些呢？
 
-每一部分都要发自己的均值，还要发**个数**，因为数多的那一部分应当占得更多。第三样是 **M2**，也就是各数与自己那部分均值之差的平方和。它等于 m·σ²，可以说是还没有除的方差。下面是两部分：
+每一部分都要发自己的均值，还要发**个数**，因为数多的那一部分应当占得更多。第三样是 **M2**，也就是各数与自己那部分均值之差的平方和。它等于 m × σ²，可以说是还没有除的方差。下面是两部分：
 
 | 部分 | 数 | 个数 | 均值 | M2 |
 |---|---|---|---|---|
 | a | 1、3 | 2 | 2 | 1 + 1 = 2 |
 | b | 3、5、5、7 | 4 | 5 | 4 + 0 + 0 + 4 = 8 |
 
-共同的均值，就是两个均值按个数加权：(2 · 2 + 4 · 5) / 6 = 4。M2 要难一些，因为每一部分都是从自己的均值量起的。拖动部分 b，看看哪个 M2 会变。
+共同的均值，就是两个均值按个数加权：(2 × 2 + 4 × 5) / 6 = 4。M2 要难一些，因为每一部分都是从自己的均值量起的。拖动部分 b，看看哪个 M2 会变。
 """
 
 # %% tags=["panel"]
@@ -686,7 +694,7 @@ Write this as a function. From the count, the mean and the M2 of two parts, retu
 r"""
 每一部分自己的 M2 都不变，因为部分内部的距离没有变。只有合起来的 M2，才与 b 在哪里有关。
 
-把 b 放回 0。共同的均值是 4，与 a 的均值相距 2，改从那里量起，a 的 2 个数，平方平均各增加 2²；与 b 的均值相距 1，b 的 4 个数，平方平均各增加 1²。所以，各部分内部是 2 + 8 = 10，两部分之间是 2 · 2² + 4 · 1² = 12，合起来是 22。
+把 b 放回 0。共同的均值是 4，与 a 的均值相距 2，改从那里量起，a 的 2 个数，平方平均各增加 2²；与 b 的均值相距 1，b 的 4 个数，平方平均各增加 1²。所以，各部分内部是 2 + 8 = 10，两部分之间是 2 × 2² + 4 × 1² = 12，合起来是 22。
 
 请把它写成函数：由两部分各自的个数、均值和 M2，求出合起来的这三样，按这个次序放进元组返回。个数是整数，均值和 M2 是形状相同的张量。某一部分可以是空的，这时三样都是 0。
 """

@@ -26,12 +26,12 @@ CHANNEL = Text(en="channel {}", zh="通道 {}")
 ONE = Text(
     en="Batch size {n}: in channel 1, m = {n} numbers share a mean after the linear layer, and m = {n} · 4 · 4 = {m} "
     "after the convolution.",
-    zh="批量大小为 {n}：通道 1 里，线性层之后有 m = {n} 个数共用一个均值，卷积之后有 m = {n} · 4 · 4 = {m} 个。",
+    zh="批量大小为 {n}：通道 1 里，线性层之后有 m = {n} 个数共用一个均值，卷积之后有 m = {n} × 4 × 4 = {m} 个。",
 )
 TWO = Text(
     en="Batch size {n} on two GPUs: each has {each} of the images, so m = {each} after the linear layer, and "
     "m = {each} · 4 · 4 = {m} after the convolution.",
-    zh="批量大小为 {n}，两块 GPU：每块有 {each} 张图，所以线性层之后 m = {each}，卷积之后 m = {each} · 4 · 4 = {m}。",
+    zh="批量大小为 {n}，两块 GPU：每块有 {each} 张图，所以线性层之后 m = {each}，卷积之后 m = {each} × 4 × 4 = {m}。",
 )
 
 

@@ -21,12 +21,12 @@ ROWS = {"a": 2, "b": 1, "both": 0}  # from the top down
 
 NAMES = (Text(en="part a", zh="部分 a"), Text(en="part b", zh="部分 b"), Text(en="both", zh="合起来"))
 HELD = Text(en="count {count}, mean {mean:.4g}, M2 = {m2:.4g}", zh="个数 {count}，均值 {mean:.4g}，M2 = {m2:.4g}")
-GAINED = Text(en="{count} · {away:.4g}²", zh="{count} · {away:.4g}²")
+GAINED = Text(en="{count} · {away:.4g}²", zh="{count} × {away:.4g}²")
 SEEN = Text(
     en="M2 within the parts: {a:.4g} and {b:.4g}. Their means lie {from_a:.4g} and {from_b:.4g} from the common one, "
     "{mean:.4g}: 2 · {from_a:.4g}² + 4 · {from_b:.4g}² = {between:.4g} more. Together {both:.4g}.",
     zh="两部分各自的 M2 是 {a:.4g} 和 {b:.4g}。它们的均值与共同的均值 {mean:.4g} 相距 {from_a:.4g} 和 {from_b:.4g}，"
-    "所以再加 2 · {from_a:.4g}² + 4 · {from_b:.4g}² = {between:.4g}，合计 {both:.4g}。",
+    "所以再加 2 × {from_a:.4g}² + 4 × {from_b:.4g}² = {between:.4g}，合计 {both:.4g}。",
 )
 
 

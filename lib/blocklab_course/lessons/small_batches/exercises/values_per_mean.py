@@ -17,7 +17,7 @@ VALUES_PER_MEAN = one_number(
         wrong("linear-layer-forgotten", answer=16).hint(
             en="With 16, that is 8 images for each GPU, the maps of 2 × 2 have 8 · 2 · 2 = 32 values. But the linear "
             "layer has no map: one value per sample, so 8.",
-            zh="批量大小为 16 时，每块 GPU 有 8 张图，2 × 2 的特征图正好有 8 · 2 · 2 = 32 个数。"
+            zh="批量大小为 16 时，每块 GPU 有 8 张图，2 × 2 的特征图正好有 8 × 2 × 2 = 32 个数。"
             "可是线性层没有特征图，每个样本只有一个数，所以只有 8 个。",
         ),
         wrong("linear-layer-and-gpu-forgotten", answer=8).hint(
@@ -32,7 +32,7 @@ VALUES_PER_MEAN = one_number(
         wrong("first-map", answer=2).hint(
             en="With one image per GPU the first BatchNorm has 8 · 8 = 64 values. The later ones have fewer, and the "
             "one with the fewest decides.",
-            zh="每块 GPU 一张图时，第一个批量归一化有 8 · 8 = 64 个数。后面的更少，要由最少的那个决定。",
+            zh="每块 GPU 一张图时，第一个批量归一化有 8 × 8 = 64 个数。后面的更少，要由最少的那个决定。",
         ),
         wrong("more-than-32", answer=65).hint(
             en="One too many: m may be 32 itself. 64 samples give each GPU 32.",
