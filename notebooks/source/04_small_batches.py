@@ -8,7 +8,7 @@ So it is not the 2 in "batch of 2". What is it? In this lesson you count the num
 
 This lesson is a side trip about BatchNorm in practice. The Transformer of this course has no BatchNorm, and lesson 05 does not need what you learn here. But you will see what a Transformer avoids by normalizing each token alone.
 
-Plan for about 40 minutes. *Going further* is extra.
+Plan for about 35 minutes. *Going further* is extra.
 """
 
 # %% [markdown] lang="zh"
@@ -21,7 +21,7 @@ r"""
 
 这一课是支线，讲批量归一化在实际使用中的问题。这套课程里的 Transformer 没有批量归一化，第 05 课也用不到这里的内容。不过学完之后你会明白，Transformer 让每个词元单独归一化，究竟避开了什么。
 
-整课大约需要 40 分钟，选读另计。
+整课大约需要 35 分钟，选读另计。
 """
 
 # %%

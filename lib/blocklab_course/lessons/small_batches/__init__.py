@@ -3,7 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=40,
+    minutes=35,
     side_trip=True,
     exercises=("values_per_mean", "merge_statistics"),
     effort={"values_per_mean": (4, 2), "merge_statistics": (10, 2)},
