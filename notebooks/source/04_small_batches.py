@@ -45,7 +45,9 @@ Suppose that a channel holds the four numbers 1, 3, 5, 11. Their mean is 5. They
 
 Let **m** say how many numbers share one mean. Here m is 4. With the small constant ε, the formula is
 
-$$\hat{x}_i = \frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}}, \qquad \mu = \frac{1}{m} \sum_{j=1}^{m} x_j, \qquad \sigma^2 = \frac{1}{m} \sum_{j=1}^{m} (x_j - \mu)^2$$
+$$\hat{x}_i = \frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
+
+$$\mu = \frac{1}{m} \sum_{j=1}^{m} x_j, \qquad \sigma^2 = \frac{1}{m} \sum_{j=1}^{m} (x_j - \mu)^2$$
 
 Afterwards BatchNorm multiplies by γ and adds β, which do not matter here.
 
@@ -64,7 +66,9 @@ r"""
 
 有多少个数共用一个均值，这个个数记作 **m**。上面的例子里，m 是 4。写成公式，还要加上小常数 ε：
 
-$$\hat{x}_i = \frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}}, \qquad \mu = \frac{1}{m} \sum_{j=1}^{m} x_j, \qquad \sigma^2 = \frac{1}{m} \sum_{j=1}^{m} (x_j - \mu)^2$$
+$$\hat{x}_i = \frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
+
+$$\mu = \frac{1}{m} \sum_{j=1}^{m} x_j, \qquad \sigma^2 = \frac{1}{m} \sum_{j=1}^{m} (x_j - \mu)^2$$
 
 后面还有乘 γ、加 β 这一步，与本课的问题无关。
 
@@ -685,7 +689,7 @@ two_parts.panel()
 r"""
 The M2 of each part stays as it is, because the distances within a part do not change. Only the M2 of both together depends on where b is.
 
-Back at 0, the common mean 4 lies 2 away from the mean of a. Measured from there, the squares of a's 2 numbers grow by 2² each. The mean of b is 1 away, so the squares of its 4 numbers grow by 1² each. (This is how much they grow on average.) So there is 2 + 8 = 10 within the parts, and 2 · 2² + 4 · 1² = 12 between them. Together that is 22.
+Back at 0, the common mean 4 lies 2 away from the mean of a. Measured from there, the squares of a's 2 numbers are larger by 2² on average. The mean of b is 1 away, so the squares of its 4 numbers are larger by 1² on average. So there is 2 + 8 = 10 within the parts, and 2 · 2² + 4 · 1² = 12 between them. Together that is 22.
 
 Write this as a function. From the count, the mean and the M2 of two parts, return those of both together, as a tuple in this order. The counts are integers, and the means and M2s are tensors of one shape. A part may be empty, and then all three are 0.
 """
