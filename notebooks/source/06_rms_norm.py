@@ -1,23 +1,23 @@
 # %% [markdown] lang="en"
 r"""
-# 06 What is lost when the mean stays?
+# 06 What do you lose by keeping the mean?
 
-Give the chat model SmolLM2 a text. In layer 12 the vector of its first token grows to more than 100 times the size of the others, and it shrinks only in the last layers. The layers never see that size, because each of them reads its tokens through one line of code that makes them equally large. That line is **RMSNorm**. LayerNorm (lesson 05) does so, too, after a first step that RMSNorm skips, subtracting the mean. What is lost, and does a trained model miss it?
+LayerNorm takes two steps, as lesson 05 showed: it subtracts a token's mean, and then it divides by the standard deviation. In 2019 [two researchers](https://arxiv.org/abs/1910.07467) left out the first step and let the second divide by the root mean square instead. Their translation model came out just as good. The new layer is called **RMSNorm**. Today Llama, Gemma and Qwen use it, and so does SmolLM2, the chat model of this course. LayerNorm has lost a step, and few seem to miss it.
 
-In SmolLM2 RMSNorm stands at 61 places, before each attention, before each feed-forward network and at the end.
+What was that step good for, and how can a model do without it? To find out, you first write RMSNorm, the first of the four functions that lesson 00 promised, and run SmolLM2 on it. The model calls it in 61 places: before each attention, before each feed-forward network, and once at the end. Then you put the missing step back and see what happens.
 
-After this lesson you can say what each of the two ignores, draw where their outputs lie, write RMSNorm, and see what SmolLM2 answers with your function inside. It takes about 55 minutes, without *Going further*.
+Plan for about 45 minutes. *Going further* is extra.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 06 不减均值，丢掉了什么？
 
-随便给聊天模型 SmolLM2 一段文字。到了第 12 层，表示第一个词元（token）的那个向量，一下子长到其他词元的 100 多倍，直到最后几层才缩回去。可是各层都看不到它有这么大，因为每一层读取词元之前，都有一行代码把它们变得一样大。这行代码就是 **RMSNorm**（均方根归一化）。第 05 课的层归一化（LayerNorm）也能做到这一点，不过它要先减去均值，RMSNorm 跳过了这一步。少了它，究竟丢掉了什么？训练好的模型在不在乎？
+第 05 课讲过，层归一化（LayerNorm）分两步：先减去词元（token）的均值，再除以标准差。2019 年，[两位研究者](https://arxiv.org/abs/1910.07467)去掉了第一步，第二步改为除以均方根，训练出来的翻译模型却一点不差。这样的层叫做 **RMSNorm**（均方根归一化）。如今 Llama、Gemma、Qwen 都在用它，这套课程里的聊天模型 SmolLM2 也不例外。少了这一步，模型照样训练得好。
 
-在 SmolLM2 里，RMSNorm 出现在 61 处，每个注意力之前、每个前馈网络之前各有一处，最后还有一处。
+那么，这一步原本有什么用？模型又凭什么可以不要它？这一课用实验来回答。你先写出 RMSNorm，也就是第 00 课说好要写的四个函数里的第一个，再用它来运行 SmolLM2。这个模型有 61 处要用到它：每个注意力之前一处，每个前馈网络之前一处，最后还有一处。然后把去掉的那一步补回去，看看会发生什么。
 
-学完这一课，你能分别说出，对词元做哪些改动不会影响这两种层的输出，能画出它们的输出落在哪里，能写出 RMSNorm，还能看到 SmolLM2 换上你的函数之后怎么回答。大约需要 55 分钟，选读另计。
+整课大约需要 45 分钟，选读另计。
 """
 
 # %%
@@ -26,90 +26,56 @@ import torch.nn.functional as F
 
 from blocklab import layer_norm, rms_norm
 from blocklab_course import check, plug_in
-from blocklab_course.lessons.rms_norm import circle_and_sphere, mean_and_rms, output
+from blocklab_course.lessons.rms_norm import circle_and_sphere, mean_and_rms, questions
 from blocklab_course.lessons.rms_norm.three_texts import THREE_TEXTS
+from blocklab_course.pretrained import load_smollm2, patch_functions, skip_if_missing, smollm2_rms_norms
 from blocklab_course.pretrained.prompts import ZEN
-from blocklab_course.pretrained import skip_if_missing, load_smollm2, patch_functions, smollm2_rms_norms
-
-# %% [markdown] lang="en"
-r"""
-## Two questions first
-
-1. The token 1, 2, 3, 4 goes through LayerNorm, with γ = 1 and β = 0. What are the mean of the output and the mean of its squares?
-2. PyTorch's BatchNorm trains with `momentum=0.1`. How much does the start value of the running mean still count after 10 steps?
-
-<details><summary>Answers</summary>
-
-1. The mean is 0, and the mean of the squares, apart from the small ε, 1.
-2. It counts $0.9^{10} = 0.35$, about a third.
-
-</details>
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 先想两个问题
-
-1. 词元 1、2、3、4 经过层归一化，γ = 1，β = 0。输出的均值是多少？均方，也就是平方的均值呢？
-2. PyTorch 的批量归一化（BatchNorm）用 `momentum=0.1` 训练。10 步之后，初值在运行均值里还占多少？
-
-<details><summary>答案</summary>
-
-1. 均值是 0；除了很小的 ε 的影响，均方是 1。
-2. 初值还占 $0.9^{10} = 0.35$，约三分之一。
-
-</details>
-"""
 
 # %% [markdown] lang="en"
 r"""
 ## By hand
 
-A model represents each token by d numbers, its *features*; below, *token* often means this vector. RMSNorm asks how large the features are on the whole, and divides by the answer. For 1, 2, 3, 4 the squares are 1, 4, 9, 16, their mean is 7.5, and its root, 2.74, is the **root mean square**. With the ε of lesson 05 and a learned scale γ, but no β:
+A model represents each token by a vector of d numbers, the token's *features*. RMSNorm makes all these vectors equally large: it measures how large the features are overall, and divides each of them by that size.
 
-$$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon}}$$
+This size is called the **root mean square**, or RMS. Read backwards, the name is the recipe: square the features, take the mean, take the square root. For the vector 1, 2, 3, 4 the squares are 1, 4, 9, 16. Their mean is 7.5, and the square root of that is 2.74. Divided by 2.74, the features become 0.37, 0.73, 1.10, 1.46.
 
-**Predict first.** The second token below is ten times the first. How do the outputs differ, and can one be negative?
+The next cell does this for three vectors. The second is ten times the first, and the third is the first plus 10. Compare the outputs.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 动手算
 
-模型用 d 个数（d 个**特征**）表示一个词元；下文的“词元”常指这个向量。RMSNorm 先看这些数总体上有多大，再除以这个大小。以 1、2、3、4 为例，平方是 1、4、9、16，均值是 7.5，再开方得 2.74，这就是**均方根**（root mean square）。加上第 05 课的小常数 ε 和可学习的缩放参数 γ（没有 β），就得到
+模型用 d 个数表示一个词元，这些数叫做它的**特征**，排在一起就是词元向量。RMSNorm 要让所有的词元向量一样大，办法很简单：先量一量各个特征总体上有多大，再让它们都除以这个大小。
 
-$$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon}}$$
+这个大小叫**均方根**（root mean square，RMS）。英文名倒着念就是做法：先平方，再求均值，最后开方。拿向量 1、2、3、4 来说，平方是 1、4、9、16，均值是 7.5，开方得 2.74。四个特征都除以 2.74，就成了 0.37、0.73、1.10、1.46。
 
-**先猜一猜**：下面的第二个词元是第一个的十倍，两个输出有什么不同？这里会出现负数吗？
+下一个单元格用三个向量来算。第二个是第一个的十倍，第三个是给第一个的每个数都加上 10。比一比它们的输出。
 """
 
-# %% tags=["answer"]
-x = torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]])  # (N, d)
-mean_square = x.square().mean(-1, keepdim=True)  # (N, 1)
-y = x / (mean_square + 1e-5).sqrt()  # (N, d)
-output.by_hand(mean_square, y)
-torch.testing.assert_close(y, rms_norm(x, (4,), eps=1e-5))
+# %%
+x = torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40], [11, 12, 13, 14]])  # (N, d)
+rms = x.square().mean(-1, keepdim=True).sqrt()  # (N, 1)
+y = x / rms  # (N, d)
+for i in range(3):
+    print(f"RMS = {rms[i].item():5.2f}   y =", y[i])
 
 # %% [markdown] lang="en"
 r"""
-<details><summary>Answer</summary>
+The first two outputs are the same, because a vector ten times as large also has an RMS ten times as large. The division removes the size of a vector and leaves its direction.
 
-The outputs are the same, up to the small ε, because ten times the token has ten times the root mean square. No output is negative, for a positive divisor leaves every sign as it is.
+The third output is different. Adding 10 makes the four features nearly equal relative to their size, and RMSNorm keeps them so: 0.88, 0.96, 1.04, 1.12. LayerNorm, as you saw in lesson 05, would give the same output for all three rows, because subtracting the mean turns both the first vector and the third into −1.5, −0.5, 0.5, 1.5. Remember this third row; you will need it.
 
-</details>
-
-**Your turn, one line.** What is the root mean square of the token `[3, 4]`? Replace `None` by the number or a formula.
+**Your turn, one line.** What is the root mean square of the vector `[3, 4]`? Replace `None` with a number or an expression.
 """
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
+前两个输出一模一样，因为向量变成十倍，均方根也变成十倍，一除就消掉了。相除去掉大小，留下方向。
 
-除了很小的 ε 的影响，两个输出相同，因为词元变成十倍，均方根也变成十倍。输出里没有负数，因为除数是正的，正负号都不会变。
+第三个输出就不同了。都加上 10 以后，四个特征按比例来看已经相差不大，RMSNorm 的输出也就相差不大：0.88、0.96、1.04、1.12。换成层归一化，第 05 课已经见过，三行的输出都会一样，因为先减均值，第一个和第三个向量减完都是 −1.5、−0.5、0.5、1.5。请记住这第三行，后面还要用到。
 
-</details>
-
-**轮到你了**，只写一行：词元 `[3, 4]` 的均方根是多少？请把 `None` 换成这个数，或者换成算式。
+**轮到你了**，只写一行：向量 `[3, 4]` 的均方根是多少？请把 `None` 换成一个数，或者一个算式。
 """
 
 # %% tags=["exercise"]
@@ -119,22 +85,22 @@ check("root_mean_square", my_root_mean_square)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Go through *By hand* again, with two numbers.
+Stuck? Follow the recipe in *By hand*, with two numbers instead of four.
 
 <details><summary>The idea</summary>
 
-The name, read backwards, is the recipe: square, take the mean, take the root. The squares are 9 and 16, and there are two of them.
+The squares are 9 and 16. Divide their sum by 2, because there are two of them, and take the square root last.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？把“动手算”一节再走一遍，只是四个数换成两个。
+卡住了？照“动手算”里的步骤来，只是四个数换成了两个。
 
 <details><summary>思路</summary>
 
-倒着读英文名就是做法，先平方，再求均值，最后开方。两个平方是 9 和 16，一共两个数。
+两个平方是 9 和 16。一共两个数，所以它们的和要除以 2，最后再开方。
 
 </details>
 """
@@ -146,182 +112,50 @@ check("root_mean_square", solved_root_mean_square, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## Three hundred tokens
+## The formula
 
-What does a token lose on the way? With three features we can look, for a token is then a point in space. Here are 300, alike on both sides. The *diagonal* `(1, 1, 1)` points up, so a higher point has a larger mean; hollow points start with a mean below 0.
+Here is the recipe as a formula, with two more ingredients, ε and γ:
 
-Step 1, subtracting the mean, is LayerNorm's alone. In step 2 it divides by the standard deviation, RMSNorm by the root mean square. *Shift* is added to every number beforehand.
+$$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon}}$$
 
-**Predict first.** After both steps, what shape do LayerNorm's 300 outputs form? Choose, then drag *steps* to 2; *turn* and *tilt* turn the picture.
-"""
+* $x_1, \dots, x_d$ are the features of one token. Other tokens play no part.
+* ε is the small constant from lesson 05, which keeps a vector of zeros from being divided by 0. In SmolLM2 it is $10^{-5}$.
+* γ is a vector of d learned numbers. It lets the model make each feature larger or smaller, and all tokens share it.
 
-# %% [markdown] lang="zh"
-r"""
-## 三百个词元
-
-词元经过这样的层，丢掉了什么？特征只有三个时可以亲眼看到，因为这时一个词元就是空间里的一个点。这里有 300 个点，左右两图用的是同一批。**对角线** `(1, 1, 1)` 朝上，所以点越高，均值就越大；空心点起初的均值小于 0。
-
-第 1 步，让每个词元减去自己的均值，只有层归一化做这一步。第 2 步，层归一化除以标准差，RMSNorm 除以均方根。“平移”是事先给每个数加上的值。
-
-**先猜一猜**：两步都做完之后，层归一化的 300 个输出组成什么形状？先选，再把“步骤”拖到 2；用“旋转”和“俯仰”可以从各个方向看。
-"""
-
-# %% tags=["panel", "guess"]
-circle_and_sphere.panel()
-
-# %% [markdown] lang="en" gone=1
-r"""
-<details><summary>Answer</summary>
-
-LayerNorm's outputs form a circle. Step 1 drops every point onto the plane of mean 0, at a right angle to the diagonal; stop *steps* at 1 to see it. Step 2 moves it straight out or in until it is √3 from the origin. Plane and sphere meet in a circle. (The picture zooms in; the wires are the same sphere throughout.)
-
-</details>
-
-RMSNorm skips step 1 and keeps each token's *direction*, so its points cover the sphere of radius √3. With d features its outputs meet one condition, length √d, LayerNorm's a second one, mean 0.
-
-**Predict first.** With both steps done, *shift* goes from 0 to 10. What becomes of the two shapes? Drag it, then run the cell.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-层归一化的输出组成圆周。第 1 步让每个点都落到均值为 0 的平面上，这个平面与对角线垂直；把“步骤”停在 1，就能看到。第 2 步让点沿直线向外或向里移动，直到离原点 √3。平面与球面相交，就得到圆周。（图会自动放大；线框始终是同一个球面。）
-
-</details>
-
-RMSNorm 跳过第 1 步，保留了每个词元的**方向**，所以点布满半径为 √3 的整个球面。有 d 个特征时，RMSNorm 的输出只满足一个条件，就是长度为 √d；层归一化的输出还要满足第二个条件，均值为 0。
-
-**先猜一猜**：两步都做完，把“平移”从 0 拖到 10，两个形状各会怎样？拖完再运行下面的单元格。
-"""
-
-# %% tags=["answer"]
-tokens = circle_and_sphere.three_number_tokens()  # (N, d)
-for shift in (0, 1, 3, 10):
-    moved = layer_norm(tokens + shift, (3,)) - layer_norm(tokens, (3,))
-    angles = circle_and_sphere.angles(rms_norm(tokens + shift, (3,)))
-    output.effect_of_shift(shift, moved.abs().max(), angles.quantile(0.5))
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-LayerNorm's circle does not move. RMSNorm's points crowd around the diagonal, until half of them lie within 4° of it.
-
-</details>
-
-So a large common mean would make RMSNorm's tokens hard to tell apart. Do real tokens have one?
-
-## Two divisors
-
-RMSNorm is not LayerNorm minus one step, because the divisor changes, too. A token is μ in every feature plus a rest that adds up to 0. The two parts stand at a right angle, so by Pythagoras their squared lengths, $d\mu^2$ and $d\sigma^2$, add up to that of the token. Divided by d, this is
-
-$$\text{RMS}^2 = \mu^2 + \sigma^2$$
-
-In the triangle LayerNorm divides by the orange side, RMSNorm by the blue one. The token is `[1, 2, 3, 4]` times *scale*, plus *shift*.
-
-**Predict first.** With *scale* left at 1, at which shift do both layers give the same four numbers?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-层归一化的圆周一动不动。RMSNorm 的点都挤到对角线周围，最后有一半与它的夹角不到 4°。
-
-</details>
-
-所以，如果所有特征都带着一个很大的公共均值，经过 RMSNorm 之后，词元就很难分辨了。真实的词元有没有这样的均值？后面来看。
-
-## 两个除数
-
-RMSNorm 不只是比层归一化少一步，因为除数也变了。词元可以拆成两部分，一部分的每个特征都是 μ，另一部分是余下的数。余下的数之和为 0，所以两部分互相垂直。由勾股定理，它们长度的平方 $d\mu^2$ 与 $d\sigma^2$ 之和，等于词元长度的平方；都除以 d，就是
-
-$$\text{RMS}^2 = \mu^2 + \sigma^2$$
-
-在三角形里，层归一化除以橙色的边，RMSNorm 除以蓝色的边。词元是 `[1, 2, 3, 4]`，先乘以“缩放”，再加上“平移”。
-
-**先猜一猜**：“缩放”保持 1，“平移”取多少时，两种层给出相同的四个数？
-"""
-
-# %% tags=["panel", "guess"]
-mean_and_rms.panel()
-
-# %% [markdown] lang="en" gone=1
-r"""
-<details><summary>Answer</summary>
-
-Both layers agree at shift −2.5. There the mean is 0, and the two divisors are one.
-
-</details>
-
-In general, but for γ and β, LayerNorm(x) = RMSNorm(x − μ), so the two agree only where μ = 0.
-
-The [paper](https://arxiv.org/abs/1910.07467) compares layers by their *invariances*, the changes that leave the output alone. A layer often gets a product, `X @ W.T`, so a change can come from the tokens `X` or the weights `W`. The cell runs the paper's list; `b` is one vector, `one_unit` and `one_token` change one row only.
-
-**Predict first.** In how many of the six lines do LayerNorm and RMSNorm differ?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-“平移”取 −2.5 时，两种层的输出相同。这时均值为 0，两个除数相等。
-
-</details>
-
-一般地，在乘 γ、加 β 之前，LayerNorm(x) = RMSNorm(x − μ)，所以只有 μ = 0 时，两种层才一致。
-
-RMSNorm 的[论文](https://arxiv.org/abs/1910.07467)用**不变性**（invariance）来比较各种层，也就是哪些改动不影响输出。一层的输入常常是乘积 `X @ W.T`，所以改动可以来自词元 `X`，也可以来自权重 `W`。下一个单元格把论文列出的改动逐条运行一遍；`b` 是一个向量，`one_unit` 和 `one_token` 只改其中一行。
-
-**先猜一猜**：六行里有几行，层归一化和 RMSNorm 的答案不同？
-"""
-
-# %% tags=["answer"]
-X, W, b = (torch.randn(shape, dtype=torch.float64) for shape in ((5, 4), (6, 4), 4))  # 5 tokens, 6 units
-one_unit, one_token = torch.ones(6, 1), torch.ones(5, 1)
-one_unit[1], one_token[1] = 2, 3
-changes = {"2.5 * W": (X, 2.5 * W), "W + b": (X, W + b), "one_unit * W": (X, one_unit * W)}
-changes |= {"2.5 * X": (2.5 * X, W), "X + b": (X + b, W), "one_token * X": (one_token * X, W)}
-for name, (x_new, w_new) in changes.items():
-    old, new = X @ W.T, x_new @ w_new.T  # (tokens, units) each
-    same = [torch.allclose(norm(new, (6,), eps=0), norm(old, (6,), eps=0)) for norm in (layer_norm, rms_norm)]
-    output.same_or_new(name, *same)
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-They differ in one line, `W + b`. It adds one vector to the weights of all units, and so one number to all features of a token; only LayerNorm takes it away.
-
-</details>
-
-This *re-centering invariance* is what is lost when the mean stays, and in this list nothing else.
+Compared with LayerNorm, two things are missing: no mean is subtracted, and no β is added.
 
 ## Exercise: RMSNorm
 
-* `normalized_shape` is a tuple, the sizes of the last axes, which share one root mean square.
-* `weight` is γ, or `None`.
-* `eps` may be `None`, too. Then take `torch.finfo(dtype).eps` of the type you compute in.
-* The result has the type of x.
+Write the formula as a function with the arguments of PyTorch's `F.rms_norm`.
+
+* `x` is a tensor, and `normalized_shape` is a tuple with the sizes of its last axes. The numbers along these axes share one RMS. For tokens in a tensor of shape `(N, L, d)` it is `(d,)`.
+* `weight` is γ. If it is `None`, leave out the multiplication.
+* `eps` is ε. If it is `None`, take `torch.finfo(dtype).eps`, where `dtype` is the data type that you compute in.
+* If `x` has a 16-bit type, compute in float32, because squares overflow easily in float16, and bfloat16 is too imprecise. The result has the type of `x` again.
 """
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
+## 公式
 
-只有 `W + b` 一行不同。它给所有单元的权重加上同一个向量，也就给词元的所有特征加上了同一个数，只有层归一化能把它减掉。
+把上面的步骤写成公式，里面还多了 ε 和 γ：
 
-</details>
+$$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon}}$$
 
-不减均值，丢掉的就是这种**重新中心化不变性**（re-centering invariance）；在这张表里，也只丢掉了它。
+* $x_1, \dots, x_d$ 是一个词元的各个特征，别的词元不参与计算。
+* ε 就是第 05 课讲过的小常数，有了它，遇到全是零的向量也不会除以 0。SmolLM2 取 $10^{-5}$。
+* γ 是缩放参数，由 d 个学出来的数组成，模型用它来放大或缩小每个特征。所有词元共用一个 γ。
+
+和层归一化相比，这里少了两样：不减均值，也不加 β。
 
 ## 练习：RMSNorm
 
-* `normalized_shape` 是一个元组，即最后几个轴的大小，这些轴上的数共用一个均方根。
-* `weight` 是 γ，也可以是 `None`。
-* `eps` 也可以是 `None`，这时取计算时所用类型的 `torch.finfo(dtype).eps`。
-* 结果的类型与 x 相同。
+请把公式写成函数，参数和 PyTorch 的 `F.rms_norm` 一样。
+
+* `x` 是张量，`normalized_shape` 是元组，里面是最后几个轴的大小，这些轴上的数共用一个均方根。如果词元放在形状为 `(N, L, d)` 的张量里，它就是 `(d,)`。
+* `weight` 是 γ。如果是 `None`，就不乘。
+* `eps` 是 ε。如果是 `None`，就取 `torch.finfo(dtype).eps`，其中 `dtype` 是计算时用的数据类型。
+* 如果 `x` 是 16 位的类型，就要用 float32 来算，因为 float16 平方易溢出，bfloat16 精度太低。算完之后，结果的类型仍与 `x` 相同。
 """
 
 
@@ -334,22 +168,22 @@ check("rms_norm", my_rms_norm)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? *By hand* has the formula.
+Stuck? Everything you need is in the formula.
 
 <details><summary>The idea</summary>
 
-Widen 16-bit types to float32, because squares overflow in float16. Square, take the mean over as many last axes as `normalized_shape` has sizes (with `keepdim=True`), add ε, take the root, divide. Then γ, and the old type last, so that everything is rounded once.
+Start with `x.float()`, unless `x` is float64 already. If `normalized_shape` has n entries, the last n axes are `tuple(range(-n, 0))`. Square, take the mean over these axes with `keepdim=True`, add ε, take the square root and divide. Then multiply by γ. Convert back to the type of `x` at the very end, so that the result is rounded only once.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？公式在“动手算”一节。
+卡住了？要用的都在公式里。
 
 <details><summary>思路</summary>
 
-16 位的类型先转成 float32，因为在 float16 里一平方就可能溢出。然后平方；`normalized_shape` 有几项，就沿最后几个轴求均值（带上 `keepdim=True`）；加上 ε，开方，相除。然后乘 γ，最后才转回原来的类型，这样只舍入一次。
+从 `x.float()` 开始，除非 `x` 已经是 float64。`normalized_shape` 有 n 项，最后 n 个轴就写成 `tuple(range(-n, 0))`。先平方，再沿这些轴求均值，记得写 `keepdim=True`；然后加上 ε，开方，相除，再乘 γ。最后才转回 `x` 的类型，这样结果只舍入一次。
 
 </details>
 """
@@ -368,16 +202,20 @@ check("rms_norm", solved_rms_norm, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## Your function in a trained model
+## Your function inside SmolLM2
 
-`plug_in` puts your function into SmolLM2, at all 61 places, and has it complete a sentence and read a text. Its *loss* there is the mean of −ln p, p being the probability of the true next token.
+`plug_in` replaces all 61 RMSNorms of SmolLM2 with your function. Then it asks the model to complete a sentence, and lets it read *The Zen of Python*, a text of 203 tokens.
+
+For this text it reports the *loss*, which is the cross-entropy: the mean of −ln p, where p is the probability that the model gave to the token that really comes next. Lower is better. Guessing uniformly among the 49152 tokens of the vocabulary would give ln 49152 = 10.8.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 你的函数在训练好的模型里
+## 把你的函数放进 SmolLM2
 
-`plug_in` 把你的函数放进 SmolLM2 的全部 61 处，让它补全一个句子，再读一段文字。读文字时的**损失**（loss）是 −ln p 的均值，p 是模型给真正的下一个词元的概率。
+`plug_in` 会把 SmolLM2 的 61 处 RMSNorm 全都换成你的函数，然后请模型补全一个句子，再让它读一段文字，就是《Python 之禅》（The Zen of Python），一共 203 个词元。
+
+对这段文字，它会报告**损失**，这里指的是交叉熵损失，也就是 −ln p 的均值，其中 p 是模型给真正的下一个词元的概率。损失越小越好。要是在词表的 49152 个词元里均匀乱猜，损失就是 ln 49152 = 10.8。
 """
 
 # %% tags=["slow"]
@@ -385,404 +223,668 @@ plug_in(rms_norm=my_rms_norm)
 
 # %% [markdown] lang="en"
 r"""
-**Predict first.** Without γ, SmolLM2 answers `,,,,,,,,`, as lesson 00 said. Now subtract the mean, or take ten times ε. Which of the two changes the answer, and which raises the loss more?
+With a correct function the model answers Paris, and its loss is 3.08.
+
+Now put the missing step back. Subtracting the mean first turns RMSNorm into LayerNorm, apart from β:
+
+$$\text{LayerNorm}(x) = \text{RMSNorm}(x - \mu)$$
+
+**Your turn, one line.** Let `my_minus_mean` subtract from each token its own mean, and apply `rms_norm` to the result. The cell prints your output and LayerNorm's, which should be the same. Later cells use the solution, `minus_mean`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**先猜一猜**：第 00 课说过，不乘 γ，SmolLM2 的回答就成了 `,,,,,,,,`。如果多减了均值，或者 ε 大了十倍呢？这两种错误，哪一种会改变回答？哪一种损失更大？
+函数写对了，模型就会回答 Paris，损失是 3.08。
+
+现在把去掉的那一步补回去。先减均值，再做 RMSNorm，除了没有 β，就是层归一化：
+
+$$\text{LayerNorm}(x) = \text{RMSNorm}(x - \mu)$$
+
+**轮到你了**，只写一行：在 `my_minus_mean` 里让每个词元减去自己的均值，再交给 `rms_norm`。单元格会打印你的输出和层归一化的输出，两者应该相同。后面的单元格用的是答案里的 `minus_mean`。
 """
 
+
+# %% tags=["exercise"]
+def my_minus_mean(x, shape, weight, eps):
+    return ...
+
+
+x, gamma = torch.tensor([[1.0, 2, 3, 4], [11, 12, 13, 14]]), torch.tensor([1.0, 2, 3, 4])  # (N, d), (d,)
+print("my_minus_mean", my_minus_mean(x, (4,), gamma, 1e-5))
+print("layer_norm   ", layer_norm(x, (4,), gamma, None, 1e-5))
+
+# %% [markdown] lang="en"
+r"""
+Stuck? Lesson 05 subtracted the same mean.
+
+<details><summary>The idea</summary>
+
+Take the mean of `x` along the last axis, with `keepdim=True`, and subtract it. Pass the difference to `rms_norm` in place of `x`, and the other three arguments as they are.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？第 05 课减过同样的均值。
+
+<details><summary>思路</summary>
+
+沿最后一个轴求 `x` 的均值，记得写 `keepdim=True`，然后减去它。把差当作 `x` 传给 `rms_norm`，其余三个参数原样传过去。
+
+</details>
+"""
+
+
+# %% tags=["solution"]
+def minus_mean(x, shape, weight, eps):
+    return rms_norm(x - x.mean(-1, keepdim=True), shape, weight, eps)
+
+
+assert torch.allclose(minus_mean(x, (4,), gamma, 1e-5), layer_norm(x, (4,), gamma, None, 1e-5))
+
+
+# %%
+def without_gamma(x, shape, weight, eps):
+    return rms_norm(x, shape, None, eps)
+
+
+def loss(model, text, norm):
+    ids = torch.tensor([model.byte_pairs.encode(text)])  # (N, L)
+    with patch_functions(model, rms_norm=norm), torch.no_grad():
+        return F.cross_entropy(model(ids)[0, :-1], ids[0, 1:]).item()
+
+
+def answer(model, norm):
+    with patch_functions(model, rms_norm=norm):
+        return "".join(model.answer("Complete the sentence: The capital of France is", 8))
+
+
+# %% [markdown] lang="en"
+r"""
+The helper `loss` runs the model with `norm` in place of RMSNorm and returns its loss on a text. `answer` returns what the model then says. Lesson 00 showed the result of `without_gamma`: the model answers `,,,,,,,,`. But what if the mean is subtracted? SmolLM2 was trained without that step, and now it is there in all 61 places.
+
+**Predict first.** What will the model answer with `minus_mean`?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+上面的 `loss` 把 RMSNorm 换成 `norm`，算模型读一段文字的损失；`answer` 也这样换，给出模型的回答。`without_gamma` 不乘 γ，结果第 00 课已经见过：模型只会回答 `,,,,,,,,`。那么，减均值又会怎样？SmolLM2 训练的时候没有这一步，现在却有 61 处突然多出了这一步。
+
+**先猜一猜**：换上 `minus_mean`，模型会怎样回答？
+"""
+
+# %% tags=["guess"]
+questions.still_paris()
+
 # %% tags=["slow", "answer"]
-mistakes = {
-    "no_gamma": lambda x, shape, weight, eps: rms_norm(x, shape, None, eps),
-    "minus_mean": lambda x, shape, weight, eps: layer_norm(x, shape, weight, None, eps),
-    "ten_times_eps": lambda x, shape, weight, eps: rms_norm(x, shape, weight, 10 * eps),
-}
-with skip_if_missing(), torch.no_grad():
+with skip_if_missing():
     model = load_smollm2()
-    zen = torch.tensor([model.byte_pairs.encode(ZEN)])  # (N, L)
-    asked = model.chat("Complete the sentence: The capital of France is")
-    for name, wrong in mistakes.items():
-        with patch_functions(model, rms_norm=wrong):
-            loss = F.cross_entropy(model(zen)[0, :-1], zen[0, 1:])
-            print(f"{name:14} {loss:5.2f}", model.byte_pairs.decode(list(model.next_tokens(asked, 8))))
+    for norm in (rms_norm, without_gamma, minus_mean):
+        print(f"{norm.__name__:14}loss {loss(model, ZEN, norm):5.2f}   {answer(model, norm)}")
     del model
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Neither changes the answer. With the mean subtracted the loss is 3.39 in place of 3.08; with ten times ε it is 3.09.
+The model still says Paris.
 
 </details>
 
-So "it still answers" is no test.
+The function is wrong, and yet the answer has not changed. So "it still answers" is no test. The loss is more sensitive. It has risen by 0.31, from 3.08 to 3.39, which makes the *perplexity*, $e^{\text{loss}}$, 36% larger. Without γ the loss is 13.98, which is worse than guessing blindly.
 
-## One token 100 times as large
+So the model is worse, but not ruined. Where does this 0.31 come from? First look at what the step does to a token.
 
-Back to the giant. `watched`, in RMSNorm's place, notes the tokens before and after the division.
+## Three hundred tokens again
 
-**Predict first.** A token of SmolLM2 has 576 features. How large can one of them be after the division, before γ, however large the token was?
+Lesson 05 drew tokens with three features as points in space. LayerNorm first drops each point onto the plane of mean 0. Then it moves the point in or out, onto the sphere of radius √3. Where plane and sphere meet there is a circle, and that is where all its outputs lie.
+
+The panel shows the same 300 points twice, for LayerNorm on the left and for RMSNorm on the right, which skips step 1. In step 2 both layers divide each point by its current RMS. The *diagonal*, marked `(1, 1, 1)`, points upwards again, so the higher a point lies, the larger its mean. Hollow points start with a mean below 0.
+
+Now give all tokens a common mean: *shift* adds the same number to every feature, as in the third row of *By hand*.
+
+**Predict first.** After both steps, with *shift* at 10 instead of 0, what will RMSNorm's 300 outputs do? Choose an answer. Then drag *steps* to 2 and *shift* to 10, and set *tilt* to 0 to see the points from the side.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-回答都没有变。多减均值，损失从 3.08 升到 3.39；ε 大十倍，损失是 3.09。
+模型仍然说 Paris。
 
 </details>
 
-所以“它还能回答”算不上测试。
+函数明明写错了，回答却没有变。所以，“它还能回答”算不上测试。损失要灵敏得多，它从 3.08 升到 3.39，高了 0.31，也就是说，困惑度（perplexity）$e^{\text{loss}}$ 高了 36%。不乘 γ，损失是 13.98，比乱猜还糟。
 
-## 大了 100 倍的词元
+模型变差了，却没有毁。这 0.31 从哪里来？先来看看，这一步对词元做了什么。
 
-回到那个庞大的词元。让 `watched` 顶替 RMSNorm，记下词元相除之前和之后的样子。
+## 又是三百个词元
 
-**先猜一猜**：SmolLM2 的词元有 576 个特征。不论词元原来有多大，相除之后、乘 γ 之前，一个特征最大能到多少？
+第 05 课把三个特征的词元画成了空间里的点。层归一化先让每个点落到均值为 0 的平面上，再让它向里或向外移到半径为 √3 的球面上。平面与球面相交的地方是一个圆，输出全都在这个圆上。
+
+面板的左右两边是同样的 300 个点，左边经过层归一化，右边经过 RMSNorm，它跳过第 1 步。第 2 步，两边的点都除以自己这时的均方根。标着 `(1, 1, 1)` 的**对角线**仍然朝上，所以点越高，均值就越大。空心的点，起初的均值小于 0。
+
+现在让所有词元带上一个公共的均值：“平移”给每个特征加上同一个数，就像“动手算”的第三行那样。
+
+**先猜一猜**：两步都做完，“平移”不是 0 而是 10，RMSNorm 的 300 个输出会怎样？先选好答案，再把“步骤”拖到 2，“平移”拖到 10，“俯仰”拖到 0，从侧面看这些点。
 """
 
-
-# %% tags=["slow", "answer"]
-def watched(x, normalized_shape, weight, eps):
-    y = rms_norm(x, normalized_shape, None, eps)  # (N, L, d)
-    seen.append((x[0], y[0]))  # (L, d) each
-    return y * weight
-
-
-with skip_if_missing(), torch.no_grad():
-    model, seen = load_smollm2(), []
-    paris = torch.tensor([model.byte_pairs.encode("The capital of France is Paris.")])  # (N, L)
-    with patch_functions(model, rms_norm=watched):
-        model(paris)
-    del model
-    for layers in (0, 11, 12, 20, 28, 30):
-        output.first_token(layers, *seen[2 * layers])
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-One feature can be √576 = 24 at most. The 576 squares have mean 1, so they add up to 576, and at most one feature has it all.
-
-</details>
-
-With 23.8 the first token is almost nothing but its feature 507. Many models grow such [massive activations](https://arxiv.org/abs/2402.17762), and attention leans on them (lesson 09). The division makes the token as large as the others, but not less lopsided.
-
-How much of a feature reaches a network is a product of three numbers: the feature after the division, its γ, and the length of the matrix column that reads it. The cell divides that of the giant's feature 507 by the median in the other tokens.
-
-**Predict first.** Before the feed-forward networks of layers 12 to 27 |γ| is smallest at feature 507, in layer 28 second smallest. Do they get less of it than of an ordinary feature?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-一个特征最大是 √576 = 24。576 个平方的均值是 1，所以总和是 576，最多由一个特征全部占去。
-
-</details>
-
-第一个词元的 23.8 几乎顶到了这个上限，所以它差不多只剩下 507 号特征了。许多模型都会长出这种[巨大的激活值](https://arxiv.org/abs/2402.17762)，注意力也离不开它（第 09 课）。相除能把这个词元变得和别的一样大，却改变不了一个特征独大的局面。
-
-网络从一个特征得到多少，是三个数相乘：相除之后的特征、它的 γ，以及矩阵里读取它的那一列的长度。下面的单元格算出庞大的词元在 507 号特征上的这个乘积，再除以其他词元的中位数。
-
-**先猜一猜**：第 12 到 27 层的前馈网络之前，507 号特征的 |γ| 都是最小的；在第 28 层，它是第二小的。这些前馈网络从它那里得到的，比从普通特征那里得到的少吗？
-"""
-
+# %% tags=["panel", "guess"]
+circle_and_sphere.panel()
 
 # %% tags=["answer"]
-def part_of_507(y, norm, *matrices):
-    parts = (y * norm.weight).abs() * torch.cat([matrix.weight for matrix in matrices]).norm(dim=0)  # (L, d)
-    return parts[0, 507] / parts[1:].median()
-
-
-with skip_if_missing(), torch.no_grad():
-    blocks = load_smollm2().blocks
-    for layer in (12, 13, 20, 27, 28, 29, 30):
-        block, before_attention, before_network = blocks[layer - 1], seen[2 * layer - 2][1], seen[2 * layer - 1][1]
-        network = part_of_507(before_network, block.norm2, block.feed_forward.w1, block.feed_forward.w3)
-        attention = part_of_507(before_attention, block.norm1, block.query, block.key, block.value)
-        output.parts_of_507(layer, block.norm2.weight[507], network, attention)
-    del blocks, block
+circle_and_sphere.panel().still(steps=2, shift=10, tilt=0)
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Up to layer 27 yes, 0.04 times as much at most, in the layers not printed, too. In layer 28 the network gets 30 times as much, although |γ| is second smallest there.
+They crowd together around the diagonal.
 
 </details>
 
-So 16 feed-forward networks hardly get feature 507, but attention does. γ alone does not decide: in layer 28 a small 0.135 meets a large 23.8. The last networks get it, and they shrink the giant from 932 to 208 (*Going further*).
+The shift moves every point far up along the diagonal. Seen from the origin, all points then lie in almost the same direction. RMSNorm keeps the direction of a point and changes only its length, so its outputs end up close together at the north pole. What tells the tokens apart is now a small part of each vector.
 
-## Does the mean matter?
+LayerNorm's circle has not moved at all, because step 1 removes the shift before anything else happens. Adding the same number to all features does not change its output. The RMSNorm paper calls this property *re-centering invariance*. **This is what you lose by keeping the mean.**
 
-The loss rose from 3.08 to 3.39. Does the mean matter? In the lines above an ordinary token's mean is at most a twelfth of its size, so both divisors are almost one. But the giant's is 40.5, nearly all from feature 507, and subtracting takes it from the other 575 features, too.
+At shift 0, however, it is LayerNorm that loses something: it forgets how high each point was, while RMSNorm's outputs are spread over the whole sphere. With d features it is the same. Before γ, the outputs of both layers have length √d, and those of LayerNorm also have mean 0.
 
-So we subtract the mean everywhere, then in all tokens but the first. It is the token's part along one direction, the diagonal; so we also cut out ten *random* directions, and read *Alice*, *Two Cities* and the Zen.
+## From 3 features to 576
 
-**Predict first.** Which costs more, the first token spared, the mean or a random direction?
+How close to the pole do the points come? Measure the angle θ between a token vector and the diagonal. Split the vector into two parts: one has the mean μ in every feature, so it points along the diagonal, and the other is the rest. The rest adds up to 0, so the two parts are perpendicular. By Pythagoras, their squared lengths, $d\mu^2$ and $d\sigma^2$, add up to $d\,\text{RMS}^2$, the squared length of the vector. So μ, σ and RMS are the sides of a right triangle, and θ is one of its angles:
+
+$$\text{RMS}^2 = \mu^2 + \sigma^2, \qquad \cos\theta = \frac{\mu}{\text{RMS}}, \qquad \sin\theta = \frac{\sigma}{\text{RMS}}$$
+
+If all features are equal, θ is 0°, and if their mean is 0, it is 90°. The next cell prints the median θ of the panel's 300 points for four shifts.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-到第 27 层为止是的，最多是 0.04 倍，没有印出的几层也一样。到了第 28 层，得到的却是 30 倍，尽管 |γ| 在那里是第二小的。
+都挤到了对角线周围。
 
 </details>
 
-所以，16 个前馈网络几乎得不到 507 号特征，注意力却得到了。这不是 γ 一个人说了算，第 28 层的 0.135 虽小，乘上的却是 23.8。最后几个前馈网络得到了很多，也正是它们让庞大的词元从 932 缩回 208（选读里验证）。
+“平移”让每个点顺着对角线升得很高。这时从原点望过去，所有的点都在差不多同一个方向。RMSNorm 不改变方向，只改变长短，所以输出全都挤在北极附近，词元之间的差别只占向量的一小部分。
 
-## 均值重要吗？
+左边的圆却一动不动，因为第 1 步一上来就把平移减掉了。给所有特征加上同一个数，层归一化的输出不变。RMSNorm 的论文把这种性质叫做 **re-centering invariance**（整体平移不变）。**不减均值，就丢掉了这种性质**。
 
-多减均值，损失从 3.08 升到 3.39，是因为均值重要吗？看上面印出的六行，普通词元的均值至多是它大小的十二分之一，所以两种除数几乎相等。可是庞大的词元均值是 40.5，几乎全部来自 507 号特征；一减，其他 575 个特征也都少了这么多。
+不过，“平移”是 0 的时候，丢东西的反倒是层归一化：它忘掉了每个点原来有多高，RMSNorm 的输出却布满整个球面。有 d 个特征时也是这样。乘 γ 之前，两种层的输出长度都是 √d，层归一化的输出还要满足均值为 0。
 
-所以先让所有词元都减均值，再放过首个词元，只让其余的减。均值不过是词元沿一个方向的分量，那个方向就是对角线，所以拿十个**随机**方向来对照，每次去掉一个。读的是《爱丽丝漫游奇境》《双城记》的开头和《Python 之禅》。
+## 从 3 个特征到 576 个
 
-**先猜一猜**：放过首个词元，哪个代价更大，去掉均值，还是去掉随机方向？
-"""
+右边的点离北极有多近？可以量一量词元向量与对角线的夹角 θ。把词元向量拆成两部分：一部分的每个特征都是均值 μ，它顺着对角线；另一部分是剩下的数。剩下的数加起来是 0，所以两部分互相垂直。由勾股定理，它们长度的平方 $d\mu^2$ 与 $d\sigma^2$ 加起来，等于 $d\,\text{RMS}^2$，也就是词元向量长度的平方。可见 μ、σ 和均方根是一个直角三角形的三条边，θ 是它的一个角：
 
+$$\text{RMS}^2 = \mu^2 + \sigma^2, \qquad \cos\theta = \frac{\mu}{\text{RMS}}, \qquad \sin\theta = \frac{\sigma}{\text{RMS}}$$
 
-# %% tags=["slow", "answer"]
-def without(u, spared):
-    cut = torch.eye(576) - torch.outer(u, u)  # (d, d)
-    return lambda x, *rest: rms_norm(torch.cat([x[:, :spared], x[:, spared:] @ cut], 1), *rest)
-
-
-random = F.normalize(torch.randn(10, 576, generator=torch.Generator().manual_seed(1)), dim=-1)
-mean = torch.full((576,), 576**-0.5)
-norms = [rms_norm, without(mean, 0), *(without(u, 1) for u in (mean, *random))]
-with skip_if_missing(), torch.no_grad():
-    model = load_smollm2()
-    for text in THREE_TEXTS:
-        output.losses_with(model, text, norms)
-    del model
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-It depends: the mean costs more than 5, 9 and 2 of the ten random directions.
-
-</details>
-
-So it is a direction like others, as far as ten directions and three texts tell. Of the 0.31 on the Zen three quarters were the giant's, of the 0.35 on *Two Cities* a third. (Some cuts *lower* the loss; on so few words the sum can fall either way.)
-
-Would a model *trained* with subtraction be better? The [paper](https://arxiv.org/abs/1910.07467)'s Transformer for translation reaches 26.6 with LayerNorm and 26.8 with RMSNorm (BLEU, higher is better), too near to call, and each training step takes 7% less time. Llama, Gemma and Qwen do not subtract.
-
-## What you will meet elsewhere
-
-[Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) calls the mean square `variance`, though nothing was subtracted:
-
-```python
-variance = x.float().pow(2).mean(-1, keepdim=True)
-return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
-```
-
-[Keras's](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) `LayerNormalization(rms_scaling=True)` takes a true variance, so it divides by σ and subtracts nothing. New versions warn; `RMSNormalization` is right. Others write `F.normalize`, which adds nothing under a root, so `eps` is never used. Both on 1, 2, 3, 4 and on 101, 102, 103, 104:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-不一定。在三段文字里，十个随机方向中，代价比均值小的分别有 5 个、9 个和 2 个。
-
-</details>
-
-所以，就十个方向、三段文字而言，均值不过是个普通的方向。读《Python 之禅》多出的 0.31，四分之三是庞大的词元造成的；读《双城记》多出的 0.35，它占三分之一。（有几次损失反而**低**了；文字这么短，加起来是升是降都有可能。）
-
-一开始就减均值来**训练**，会不会更好？[论文](https://arxiv.org/abs/1910.07467)两种都从头训练过。做翻译的 Transformer，用层归一化得 26.6，用 RMSNorm 得 26.8（翻译评分 BLEU，越高越好），分不出高下，不过每一步训练少用 7% 的时间。Llama、Gemma 和 Qwen 都不减均值。
-
-## 在别处会遇到什么
-
-[Hugging Face 的 Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) 把均方叫做 `variance`（方差），其实什么也没有减：
-
-```python
-variance = x.float().pow(2).mean(-1, keepdim=True)
-return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
-```
-
-[Keras](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) 的 `LayerNormalization(rms_scaling=True)` 求的却真是方差，所以它除以 σ，又不减均值。新版本会发出警告；正确的是 `RMSNormalization`。还有人写 `F.normalize`，它在根号里什么也不加，所以 `eps` 根本没有用上。下面把这两种写法用在 1、2、3、4 和 101、102、103、104 上。
+所有特征都相等，θ 就是 0°；均值为 0，θ 就是 90°。下一个单元格取四种平移，打印面板里那 300 个点的 θ 的中位数。
 """
 
 
 # %%
-def keras_rms_scaling(x, gamma, epsilon=1e-3):
-    return x * torch.rsqrt(x.var(-1, correction=0, keepdim=True) + epsilon) * gamma
+def angle_to_diagonal(x):  # (..., d)
+    return (x.mean(-1) / x.square().mean(-1).sqrt()).acos().rad2deg()
 
 
-def by_length(x, gamma):
-    return F.normalize(x, dim=-1) * x.shape[-1] ** 0.5 * gamma
-
-
-both = torch.stack([x[0], x[0] + 100])  # (N, d)
-print("keras_rms_scaling", keras_rms_scaling(both, torch.ones(4)))
-print("by_length", by_length(both, torch.ones(4)))
+points = circle_and_sphere.three_number_tokens()  # (N, d)
+for shift in (0, 1, 3, 10):
+    print(f"shift = {shift:2}   median θ = {angle_to_diagonal(points + shift).quantile(0.5):4.1f}°")
 
 # %% [markdown] lang="en"
 r"""
-With σ the outputs grow with the mean; `by_length` differs only on tokens as small as √ε.
+At shift 10, half of the points lie within 4° of the diagonal. If a model's tokens shared such a mean, RMSNorm would make them nearly equal, and the linear layers behind it would have to learn to ignore the component along the diagonal. Do SmolLM2's tokens share such a mean? They have 576 features instead of 3, so first find out which angles to expect by chance.
 
-RMSNorm treats each token alone, so where a token stands it cannot know: [lesson 10](10_positional_encoding.ipynb).
+**Predict first.** Draw 300 random vectors with 576 features each. How far from 90° is the most extreme of the 300 angles?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+“平移”到了 10，一半的点与对角线的夹角不到 4°。要是一个模型的词元都带着这么大的均值，经过 RMSNorm 就几乎一模一样了，后面的线性层只好学着不理会对角线方向上的分量。SmolLM2 的词元真的都带着这样的均值吗？它们有 576 个特征，不是 3 个，所以先看看随机向量的夹角会是多少。
+
+**先猜一猜**：随机取 300 个向量，每个都有 576 个特征。在这 300 个夹角里，与 90° 相差最大的，差了多少度？
+"""
+
+# %% tags=["guess"]
+questions.angles_by_chance()
+
+# %% tags=["answer"]
+torch.manual_seed(0)
+for d in (3, 30, 576):
+    angles = angle_to_diagonal(torch.randn(300, d))  # (N,)
+    print(f"d = {d:3}   max |θ - 90°| = {(angles - 90).abs().max():4.1f}°")
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+It is 7.4° away from 90°.
+
+</details>
+
+The reason is cancellation: the more features you add up, the better positive and negative ones cancel. If the features are independent and have mean 0, μ is typically about 1/√d of the RMS, which is 1/24 for 576 features. With almost any seed, all angles lie between 80° and 100°. The diagonal is nothing special here: in 576 dimensions, two random directions are almost always nearly perpendicular.
+
+So nearly all of a sphere in 576 dimensions lies close to its equator, although no picture in three can show it. LayerNorm puts its outputs on that equator, so the two layers treat a random vector almost alike.
+
+The tokens of a trained model are not random, though. The next cell records the inputs of all 61 norms while SmolLM2 reads the Zen, and prints the range of their angles.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+与 90° 相差 7.4°。
+
+</details>
+
+原因在于正负相消。特征加在一起，正的和负的互相抵消，特征越多，抵消得越干净。如果各特征互相独立、均值为 0，那么 μ 一般只有均方根的 1/√d 左右，576 个特征就是 1/24。换别的随机种子，夹角几乎每次都在 80° 到 100° 之间。对角线在这里没有什么特别：在 576 维空间里，随机取两个方向，它们几乎总是接近垂直。
+
+换成 576 维的球面（三维图上看不出），绝大部分都紧挨着赤道，而层归一化的输出就在赤道上。所以随机向量经过两种层，结果几乎一样。
+
+不过，训练好的模型里，词元并不是随机的，所以还得量一量。下一个单元格让 SmolLM2 读《Python 之禅》，记下 61 处的输入，再打印所有夹角的范围。
+"""
+
+# %% tags=["slow"]
+seen = []
+
+
+def watched(x, *rest):
+    seen.append(x[0])  # (L, d)
+    return rms_norm(x, *rest)
+
+
+with skip_if_missing():
+    loss(load_smollm2(), ZEN, watched)
+    angles = angle_to_diagonal(torch.stack(seen))  # (61, L)
+    print(f"θ = {angles.min():.1f}° … {angles.max():.1f}°")
+
+# %% [markdown] lang="en"
+r"""
+At all 61 norms, all 203 tokens are within 9° of 90°, so they are as close to the equator as random vectors are. Since sin θ is σ/RMS, and sin 98.2° is 0.99, both layers divide by nearly the same number. And there is hardly a mean to subtract. Why, then, did subtracting it cost 0.31?
+
+## Is any token unusual?
+
+Angles do not show how large the vectors are. The next cell prints, at every twelfth norm, the length of the first token's vector `x[0]`, its `largest` feature, the RMS of the `rest`, and the median length of the other vectors, `x[1:]`.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+在全部 61 处，203 个词元的夹角与 90° 都相差不到 9°，所以它们和随机向量一样，紧挨着赤道。sin θ 就是 σ 除以均方根，而 sin 98.2° 是 0.99，所以两种层的除数几乎相等。要减的均值也小得几乎没有。那么，减掉它，损失为什么会高出 0.31？
+
+## 有没有特别的词元？
+
+向量有多长，从夹角上看不出来。下一个单元格每隔十二处打印第一个词元向量 `x[0]` 的长度，它最大的特征 `largest`，其余特征的均方根 `rest`，还有其他词元向量 `x[1:]` 长度的中位数。
+"""
+
+# %% tags=["slow"]
+for i in range(0, len(seen), 12):
+    length, first = seen[i].norm(dim=-1), seen[i][0].abs().sort().values  # (L,), (d,)
+    largest, rest, others = first[-1], first[:-1].square().mean().sqrt(), length[1:].median()
+    print(f"norm {i + 1:2}   x[0]: {length[0]:7.1f}, {largest = :7.1f}, {rest = :5.1f}   x[1:]: {others:5.1f}")
+
+# %% [markdown] lang="en"
+r"""
+Of the six norms printed, norm 25 is the first with a giant: there the first vector is 175 times as long as the others. Many language models have such [massive activations](https://arxiv.org/abs/2402.17762). Nearly all of its length comes from a single feature, 22552, which alone raises the token's mean by 22552/576 = 39. Compared with the whole vector that is little, so the angle hides it. But the RMS of the other 575 features is only 112, so subtracting the mean shifts each of them by about a third of that.
+
+## Does SmolLM2 need the mean?
+
+So the first token may be to blame for the 0.31. Or removing *anything* from the tokens may cost something. Two controls can help.
+
+The first control leaves the first token as it is, and subtracts the mean from the others only.
+
+The second control removes something else. Subtracting the mean removes a vector's component along one direction, the diagonal. So remove the component along each of ten random directions instead, one at a time. For a unit vector u, `others_without(u)` does this by multiplying with $I - uu^\top$. It always spares the first token, so that all eleven directions are compared fairly.
+
+If the model needs the mean, removing it should cost more than removing a random direction. The texts are the beginnings of *Alice in Wonderland* and *A Tale of Two Cities*, and the Zen.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+打印的六处里，第 25 处最先出现巨大的词元：第一个词元向量的长度是其他词元的 175 倍。许多语言模型里都有这种[巨大的激活值](https://arxiv.org/abs/2402.17762)。它的长度几乎全部来自一个特征，也就是 22552，单凭这一个，均值就高出 22552/576 = 39。与整个向量相比，这点均值微不足道，所以从夹角上看不出来；可是其余 575 个特征的均方根只有 112，一减均值，每个都要挪动这个大小的三分之一左右。
+
+## SmolLM2 需要均值吗？
+
+所以，这 0.31 也许要怪第一个词元；也许不管从词元里去掉**什么**，都要付出一点代价。两个对照可以帮我们判断。
+
+首先，第一个词元保持不动，只让其他词元减去均值。
+
+其次，去掉别的东西来比一比。减去均值，就是去掉向量在对角线方向上的分量。那就随机取十个方向，改为去掉向量在这些方向上的分量，每次只去掉一个。如果 u 是单位向量，乘以 $I - uu^\top$ 就能做到这一点，`others_without(u)` 用的就是这个办法。它总是放过第一个词元，这样十一个方向才比得公平。
+
+如果模型需要均值，去掉它就应该比去掉一个随机方向代价更大。这次读三段文字：《爱丽丝漫游奇境》和《双城记》的开头，还有《Python 之禅》。
+"""
+
+
+# %%
+def others_without(u):
+    cut = torch.eye(576) - torch.outer(u, u)  # (d, d)
+    return lambda x, *rest: rms_norm(torch.cat([x[:, :1], x[:, 1:] @ cut], 1), *rest)
+
+
+diagonal = torch.ones(576) / 576**0.5
+random = F.normalize(torch.randn(10, 576, generator=torch.Generator().manual_seed(1)), dim=-1)
+norms = [rms_norm, minus_mean, others_without(diagonal), *map(others_without, random)]
+
+# %% tags=["slow"]
+with skip_if_missing():
+    model = load_smollm2()
+    print(f"{'rms_norm':>18}{'x - μ':>8}{'x[1:] - μ':>12}{'x[1:] - random':>19}")
+    for text in THREE_TEXTS:
+        full, everywhere, spared, *others = (loss(model, text, norm) for norm in norms)
+        print(f"{text[:10]}{full:8.2f}{everywhere:8.2f}{spared:12.2f}    ", *(f"{o:.2f}" for o in sorted(others)))
+    del model
+
+# %% [markdown] lang="en"
+r"""
+Start with the last row, the Zen. Sparing the first token brings the loss down from 3.39 to 3.16, which removes three quarters of the additional 0.31. On *Two Cities* it removes only a third.
+
+The remaining 0.08 is less than what eight of the ten random directions cost, so the mean is the ninth most expensive of eleven directions. On *Alice* it falls in the middle, and on *Two Cities* it is the second. If the mean were a direction like any other, all places would be equally likely. Three places so far apart do not show that it is special. Some losses even fall, which may well be chance on such short texts.
+
+So what do you lose by keeping the mean? You lose re-centering invariance, a protection against a large common mean. In the text that you measured, the tokens have no such mean, so the protection had little to do. Whether training kept the means small, we cannot tell.
+
+Nor does this experiment tell whether a model *trained* with the subtraction would be better. The paper trained both: a Transformer for translation scored 26.6 with LayerNorm and 26.8 with RMSNorm (BLEU, higher is better), which is too close to call, and RMSNorm took 7% less time per training step.
+
+## What other code does differently
+
+**A misleading name.** [Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) computes the right thing, but it calls the mean square `variance`, although no mean is subtracted:
+
+```python
+variance = x.float().pow(2).mean(-1, keepdim=True)
+return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
+```
+
+**A real variance.** [Keras's](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) `LayerNormalization(rms_scaling=True)` divides by σ but does not subtract the mean:
+
+```python
+variance = x.var(-1, correction=0, keepdim=True)
+return x * torch.rsqrt(variance + epsilon) * gamma
+```
+
+For 101, 102, 103, 104 this gives 90.3 to 93.0, where RMSNorm gives numbers close to 1. Recent versions warn you and recommend `RMSNormalization`.
+
+## In short
+
+* RMSNorm divides a token vector by its root mean square and multiplies by γ. Before γ, the size is gone and the direction remains.
+* By keeping the mean, you lose re-centering invariance: a number added to all features changes the output.
+* In the text measured, SmolLM2's tokens have no large common mean. Subtracting the mean still raises the perplexity by 36%, mostly because of the first token.
+* An answer that still sounds right does not prove that a function is right.
 
 ## Three closing questions
 
-1. A token with 4096 features has gone through RMSNorm with γ = 1. How long is it, and how large can one feature be at most? And after LayerNorm?
+1. A vector with 4096 features has gone through RMSNorm with γ = 1. How long is it now, and how large can a single feature be at most? What changes if it goes through LayerNorm instead?
 
 <details><summary>Answer</summary>
 
-Both have the length √4096 = 64, apart from ε. After RMSNorm one feature can be 64, if the others are 0. After LayerNorm the mean is 0, so beside the largest a the others are −a / 4095 each: a² + a² / 4095 = 4096 gives a = √4095 = 63.99.
+Apart from ε, the length is √4096 = 64 for both layers. After RMSNorm, one feature can be 64 if all the others are 0. After LayerNorm the mean must be 0 as well. If the largest feature is a, the others are −a/4095 each, and a² + a²/4095 = 4096 gives a = √4095 = 63.99.
 
 </details>
 
-2. With a new RMSNorm a model trains well from scratch. With Llama's weights the same code babbles, and before γ every token has length 1. Which mistake is it, and why did training not notice?
+2. You train a model from scratch with your own RMSNorm, and all is well. Then you load Llama's weights into the same code, and the model babbles. Before γ, each vector has length 1. What is wrong, and why did training hide it?
 
 <details><summary>Answer</summary>
 
-It adds up the squares in place of their mean, so every output is only 1 / √d of what it should be. In training from scratch γ and the matrices adapt to that size; Llama's have learned with the mean.
+The code adds up the squares instead of taking their mean, so its outputs are only 1/√d of what they should be. In training from scratch, γ and the matrices adapt to that size. Llama's weights were trained with the mean.
 
 </details>
 
-3. A model trained with RMSNorm is to run on a chip that offers LayerNorm only. May you put it in its place, with the same γ and β = 0?
+3. A chip offers LayerNorm but not RMSNorm. Can it run a model that was trained with RMSNorm?
 
 <details><summary>Answer</summary>
 
-It is another function. SmolLM2's loss went from 3.08 to 3.39, so measure first. There is an exact way: of the 2d numbers `[x, −x]` the mean is 0 and the variance RMS², so the first half of LayerNorm's output is RMSNorm's.
+If you simply use LayerNorm, you compute another function, which cost SmolLM2 0.31 of loss. But there is an exact way. The 2d numbers [x, −x] have mean 0, and their variance is RMS², so the first half of LayerNorm's output is RMSNorm's.
 
 </details>
+
+The next cell checks the first answer and the third.
 """
 
 # %% [markdown] lang="zh"
 r"""
-用 σ 代替均方根，输出就随均值变大。`by_length` 在这里看不出错，词元小到与 √ε 相当时才不同。
+先看最后一行，《Python 之禅》。所有词元都减均值，损失是 3.39；放过第一个词元，只有 3.16，多出来的 0.31 就少了四分之三。《双城记》里只少三分之一。
 
-RMSNorm 把每个词元分开处理，不知道谁先谁后；这件事交给[第 10 课](10_positional_encoding.ipynb)。
+剩下的 0.08 并不算多，十个随机方向里，有八个的代价比它还大，所以在十一个方向里，按代价从大到小，均值只排第九。读《爱丽丝漫游奇境》，它排在中间；读《双城记》，它排第二。如果均值和别的方向没有两样，排在第几，机会都相等。三次的名次相差这么远，看不出它比别的方向更有用。有的方向去掉之后，损失反而低了，那多半是碰巧，因为这几段文字都太短。
+
+那么，不减均值，到底丢掉了什么？丢掉了整体平移不变这种性质，遇到很大的公共均值就没有了保护。在量过的文字里没有这样的均值，这层保护没派上用场。至于均值这么小，是不是训练的功劳，我们不知道。
+
+这个实验还有一件事回答不了：如果**训练**的时候就减均值，模型会不会更好？论文把两种都训练过。做翻译的 Transformer，用层归一化得 26.6 分，用 RMSNorm 得 26.8 分（BLEU，越高越好），分不出高下，而用 RMSNorm 时，每一步训练少花 7% 的时间。
+
+## 别的代码怎么写
+
+**名字起错了**：[Hugging Face 的 Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) 算得没错，却把均方叫做 `variance`（方差），其实什么也没有减。
+
+```python
+variance = x.float().pow(2).mean(-1, keepdim=True)
+return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
+```
+
+**真的求了方差**：[Keras](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) 的 `LayerNormalization(rms_scaling=True)` 除以 σ，分子却不减均值。
+
+```python
+variance = x.var(-1, correction=0, keepdim=True)
+return x * torch.rsqrt(variance + epsilon) * gamma
+```
+
+输入 101、102、103、104，它的输出从 90.3 到 93.0，而 RMSNorm 的输出都在 1 附近。新版本会发出警告，建议改用 `RMSNormalization`。
+
+## 小结
+
+* RMSNorm 让词元向量除以自己的均方根，再乘 γ。乘 γ 之前，大小没了，方向还在。
+* 不减均值，就丢掉了整体平移不变的性质：给所有特征加上同一个数，输出就会变。
+* 在量过的文字里，SmolLM2 的词元没有很大的公共均值。即使这样，减去均值也会让困惑度高出 36%，主要是因为第一个词元。
+* 回答听上去没问题，不等于函数没写错。
 
 ## 三个思考题
 
-1. 某个词元有 4096 个特征，经过了 γ = 1 的 RMSNorm。它的长度是多少？一个特征最大能到多少？换成层归一化呢？
+1. 一个有 4096 个特征的向量，经过了 γ = 1 的 RMSNorm。它现在有多长？一个特征最大能到多少？换成层归一化呢？
 
 <details><summary>答案</summary>
 
-除了 ε 的影响，长度都是 √4096 = 64。经过 RMSNorm，如果其他特征都是 0，一个特征可以到 64。经过层归一化，均值为 0，设最大的特征是 a，其他特征就各是 −a / 4095；由 a² + a² / 4095 = 4096，得 a = √4095 = 63.99。
+不计 ε 的影响，两种层的输出长度都是 √4096 = 64。经过 RMSNorm，如果其他特征都是 0，一个特征可以到 64。经过层归一化，均值还必须是 0。设最大的特征是 a，其他特征就各是 −a/4095，由 a² + a²/4095 = 4096 得 a = √4095 = 63.99。
 
 </details>
 
-2. 有人新写了 RMSNorm，用它从头训练模型，一切正常。同样的代码载入 Llama 的权重，却胡言乱语；乘 γ 之前，每个词元的长度都是 1。是哪种错误？训练时为什么没有发现？
+2. 你用自己写的 RMSNorm 从头训练模型，一切正常。后来把 Llama 的权重载入同样的代码，模型却胡言乱语。乘 γ 之前，每个向量的长度都是 1。错在哪里？训练时为什么没有露馅？
 
 <details><summary>答案</summary>
 
-它求的是平方和，而不是平方的均值，所以输出只有应有的 1 / √d。从头训练时，γ 和各个矩阵会适应这个大小；Llama 的却是配合均值学出来的。
+代码把平方加了起来，却没有求均值，所以输出只有应有的 1/√d。从头训练时，γ 和各个矩阵会去适应这个大小；Llama 的权重却是配合均值训练出来的。
 
 </details>
 
-3. 一个用 RMSNorm 训练好的模型，要放到只有层归一化的芯片上运行。可以换成 γ 相同、β = 0 的层归一化吗？
+3. 有一种芯片，只支持层归一化，不支持 RMSNorm。用 RMSNorm 训练的模型，能在上面运行吗？
 
 <details><summary>答案</summary>
 
-那是另一个函数。SmolLM2 的损失从 3.08 升到 3.39，所以要先测一测。也有精确的办法，`[x, −x]` 这 2d 个数的均值为 0，方差正是 RMS²，所以层归一化输出的前一半就是 RMSNorm 的输出。
+直接换成层归一化，算的就是另一个函数，SmolLM2 的损失会因此高出 0.31。不过有一个精确的办法：[x, −x] 这 2d 个数，均值是 0，方差正好是 RMS²，所以层归一化输出的前一半就是 RMSNorm 的输出。
 
 </details>
+
+下一个单元格验算第一题和第三题。
 """
 
-# %%
-spike = torch.zeros(4096)
-spike[0] = 1000
-output.largest(rms_norm(spike, (4096,)).max(), layer_norm(spike, (4096,)).max())
-z = torch.randn(8, 4096)
-by_sum = z / z.square().sum(-1, keepdim=True).sqrt()
-output.ratio((by_sum / rms_norm(z, (4096,))).mean(), 4096)
-torch.testing.assert_close(layer_norm(torch.cat([z, -z], -1), (8192,))[:, :4096], rms_norm(z, (4096,), eps=1e-5))
+# %% tags=["answer"]
+x = torch.tensor([[1000.0] + 4095 * [0]])  # (N, d)
+print(f"1.   {rms_norm(x, (4096,)).max():.2f}   {layer_norm(x, (4096,)).max():.2f}")
+x = torch.randn(5, 576)  # (N, d)
+both = layer_norm(torch.cat([x, -x], 1), (1152,), eps=1e-5)  # (N, 2 d)
+print("3.  ", torch.allclose(both[:, :576], rms_norm(x, (576,), eps=1e-5), atol=1e-6))
 
 # %% [markdown] lang="en"
 r"""
-## In short
-
-* RMSNorm divides a token by its root mean square and multiplies by γ. Before γ, the size is forgotten and the direction stays.
-* RMS² = μ² + σ², so the two layers agree only where the mean is 0.
-* What is lost is re-centering invariance. SmolLM2 hardly needs it, for its ordinary tokens have almost no mean.
-
 ## Read next
 
 * The paper: [Root Mean Square Layer Normalization](https://arxiv.org/abs/1910.07467), Zhang and Sennrich 2019.
 * The code: `RMSNorm` in [Llama's model.py](https://github.com/meta-llama/llama/blob/main/llama/model.py).
-* The geometry of mean 0: [On the Expressivity Role of LayerNorm](https://arxiv.org/abs/2305.02582), Brody, Alon and Yahav 2023.
+* The geometry: [On the Expressivity Role of LayerNorm](https://arxiv.org/abs/2305.02582), Brody, Alon and Yahav 2023.
+
+30 of SmolLM2's 61 RMSNorms prepare the input of a feed-forward network, the second of the four functions. In [lesson 07](07_activations_and_gates.ipynb) you write it.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 小结
-
-* RMSNorm 让词元除以自己的均方根，再乘以 γ。乘 γ 之前，大小丢掉了，方向还在。
-* RMS² = μ² + σ²，所以只有均值为 0 时两种层才一致。
-* 丢掉的是重新中心化不变性。SmolLM2 几乎不需要它，因为普通词元的均值很小。
-
 ## 接着读
 
-* 论文《均方根层归一化》，[Root Mean Square Layer Normalization](https://arxiv.org/abs/1910.07467)，Zhang 和 Sennrich，2019。
-* 代码，[Llama 的 model.py](https://github.com/meta-llama/llama/blob/main/llama/model.py) 里的 `RMSNorm`。
-* 均值为 0 的几何意义，[On the Expressivity Role of LayerNorm](https://arxiv.org/abs/2305.02582)，Brody、Alon 和 Yahav，2023。
+* 论文：[Root Mean Square Layer Normalization](https://arxiv.org/abs/1910.07467)，Zhang 和 Sennrich，2019。均方根归一化就出自这里。
+* 代码：[Llama 的 model.py](https://github.com/meta-llama/llama/blob/main/llama/model.py) 里的 `RMSNorm`。
+* 层归一化的几何意义：[On the Expressivity Role of LayerNorm](https://arxiv.org/abs/2305.02582)，Brody、Alon 和 Yahav，2023。
+
+SmolLM2 的 61 个 RMSNorm 里，有 30 个后面紧接着前馈网络，也就是四个函数里的第二个。[第 07 课](07_activations_and_gates.ipynb)就来写它。
 """
 
 # %% [markdown] lang="en"
 r"""
-## Going further: who shrinks the giant?
+## Going further: two divisors
 
-It is layer 12's feed-forward network that makes the giant; the token comes to it with size 6 and leaves it with 946. In layers 29 and 30 γ is the largest of all at feature 507, and there the token shrinks. Is that the cause? Take the feature from these two networks, with a 0 in the place of γ:
+RMSNorm is more than LayerNorm with one step left out, because the divisor changes as well. The triangle below is the one from the lesson, $\text{RMS}^2 = \mu^2 + \sigma^2$: LayerNorm divides by the orange side and RMSNorm by the blue one. The vector is `[1, 2, 3, 4]`, multiplied by *scale* and then moved by *shift*.
+
+**Predict first.** With *scale* at 1, at which shift do both layers give the same four numbers?
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 选读：谁让庞大的词元缩回去？
+## 选读：两个除数
 
-是第 12 层的前馈网络把它变大的，进去时大小是 6，出来就成了 946。到第 29、30 层，507 号特征的 γ 是最大的，词元也正是在那里缩回去的。这就是原因吗？把这两处的 γ 换成 0，让这两个前馈网络看不见这个特征，试一试。
+RMSNorm 不只是比层归一化少一步，因为除数也变了。下面就是正文里的直角三角形，$\text{RMS}^2 = \mu^2 + \sigma^2$：层归一化除以橙色的边，RMSNorm 除以蓝色的边。向量是 `[1, 2, 3, 4]`，先乘以“缩放”，再加上“平移”。
+
+**先猜一猜**：“缩放”保持 1，“平移”取多少时，两种层的四个输出完全相同？
+"""
+
+# %% tags=["panel", "guess"]
+mean_and_rms.panel()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+At shift −2.5 both layers give the same numbers.
+
+</details>
+
+There the mean is 0, so the two divisors are equal and there is nothing to subtract.
+
+How much does the divisor alone matter to SmolLM2? `divide_by_sigma` makes Keras's mistake: it divides by σ but keeps the mean.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+“平移”取 −2.5 时，两种层的输出相同。
+
+</details>
+
+这时均值为 0，两个除数相等，也没有什么可减的。
+
+只换除数，SmolLM2 会受多大影响？`divide_by_sigma` 犯的就是 Keras 那种错：除以 σ，却不减均值。
+"""
+
+
+# %% tags=["slow"]
+def divide_by_sigma(x, shape, weight, eps):
+    return x * torch.rsqrt(x.var(-1, correction=0, keepdim=True) + eps) * weight
+
+
+with skip_if_missing():
+    model = load_smollm2()
+    for norm in (rms_norm, divide_by_sigma):
+        print(f"{norm.__name__:16}loss {loss(model, ZEN, norm):.3f}   {answer(model, norm)}")
+    del model
+
+# %% [markdown] lang="en"
+r"""
+The loss rises by only 0.003, because SmolLM2's σ and RMS are nearly equal. So this model would not have shown you the mistake. The numbers 101, 102, 103, 104 show it at once.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+损失只高了 0.003，因为 SmolLM2 的 σ 与均方根几乎相等。所以靠这个模型发现不了这种错，用 101、102、103、104 一试就知道。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: the giant first token
+
+How large can one feature be after the division? The squares of all d features then have mean 1, so they add up to d. In the extreme case one feature accounts for all of it. With 576 features the limit is therefore √576 = 24, however large the token was. The next cell shows how close the first token comes to it: `y[507]` is its feature 507 after the division, before γ, and `rest` is the RMS of its other 575 features.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：庞大的第一个词元
+
+相除之后，一个特征最大能到多少？这时 d 个特征的平方，均值是 1，所以总和是 d，最多全部归一个特征所有。因此，有 576 个特征时，不论词元原来有多大，上限都是 √576 = 24。下一个单元格看看第一个词元离这个上限有多近：`y[507]` 是它的 507 号特征，已经相除，还没有乘 γ；`rest` 是其余 575 个特征的均方根。
 """
 
 # %% tags=["slow"]
-with skip_if_missing(), torch.no_grad():
-    model, seen = load_smollm2(), []
-    for block in model.blocks[-2:]:
-        block.norm2.weight[507] = 0
-    with patch_functions(model, rms_norm=watched):
-        model(paris)
-    del model
-    output.first_token(30, *seen[60])
+seen = []
+with skip_if_missing():
+    loss(load_smollm2(), ZEN, watched)
+    for number in (24, 25, 58, 59, 61):
+        first = seen[number - 1][0]  # (d,)
+        y = rms_norm(first, (576,))
+        rest = torch.cat([y[:507], y[508:]]).square().mean().sqrt()
+        size = first.square().mean().sqrt()
+        print(f"norm {number}   RMS {size:6.1f}   y[507] {y[507]:5.2f}   {rest = :.3f}")
 
 # %% [markdown] lang="en"
 r"""
-Now the giant stays at 897, where it had shrunk to 208. So it is these two feed-forward networks, reading feature 507, that take it away.
+At norm 25, and still at norm 58, the first token is almost nothing but its feature 507, at 23.8 out of 24. The division makes this token as large as the others, but it cannot make it less lopsided.
+
+Where does the giant come from? Norms 24 and 25 are on either side of the feed-forward network of layer 12, so this network makes it. In the same way, the networks of layers 29 and 30, after norms 58 and 60, shrink it again. Do they react to feature 507? Hide it from both of them by setting its γ to 0, and see what they do.
 """
 
 # %% [markdown] lang="zh"
 r"""
-这回，那个庞大的词元停在 897，而原来缩到了 208。可见正是这两个前馈网络，读到了 507 号特征，才把它减掉的。
+在第 25 处，第一个词元几乎只剩下 507 号特征，达到了 23.8，离 24 只差一点，到了第 58 处还是这样。相除只能让这个词元和别的一样大，改变不了一个特征独大的局面。
+
+它是从哪里来的？第 24 处和第 25 处之间，正好隔着第 12 层的前馈网络，所以是这个网络把它变大的。同样，第 58 处和第 60 处后面，是第 29 层和第 30 层的前馈网络，它们又让它缩了回去。这两个网络是不是看到了 507 号特征才这样做的？把这两处的 γ 里对应的数改成 0，不让它们看见，试一试。
+"""
+
+# %% tags=["slow"]
+seen = []
+with skip_if_missing():
+    model = load_smollm2()
+    for block in model.blocks[-2:]:
+        block.norm2.weight.data[507] = 0
+    loss(model, ZEN, watched)
+    del model
+    for number in (58, 59, 61):
+        print(f"norm {number}   RMS {seen[number - 1][0].square().mean().sqrt():6.1f}")
+
+# %% [markdown] lang="en"
+r"""
+Now the token stays at 897 instead of shrinking to 208. So these two networks read feature 507 and shrink it.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+这一回，词元停在 897，没有缩到 208。可见这两个网络确实要读 507 号特征，读到了才把它缩小。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: very small and very large numbers
 
-The paper has no ε. `nn.RMSNorm` takes the machine epsilon of the type it computes in, $1.2\cdot10^{-7}$ for float32, Llama $10^{-5}$ or $10^{-6}$. Only tiny tokens notice. Large ones are in danger because they are squared.
+The paper has no ε. `nn.RMSNorm` takes the machine epsilon of the data type it computes in, which is $1.2\cdot10^{-7}$ for float32, and Llama takes $10^{-5}$ or $10^{-6}$. `F.normalize(x, dim=-1) * d**0.5` is RMSNorm without γ and with another kind of ε: nothing is added, but the length counts as at least $10^{-12}$. Only very small vectors notice the difference. Large ones are in danger for another reason, because their features are squared, and float16 ends at 65504.
 
-**Predict first.** float16 ends at 65504. What does the formula, computed in float16, make of 300, 400, 500, 600?
+**Predict first.** The formula is applied to 300, 400, 500, 600, all in float16. What comes out?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：很小的数与很大的数
 
-论文里没有 ε。`nn.RMSNorm` 取计算时所用类型的机器精度，float32 是 $1.2\cdot10^{-7}$；Llama 取 $10^{-5}$ 或 $10^{-6}$。只有很小的词元才受影响。很大的词元另有危险，因为要平方。
+论文的公式里没有 ε。`nn.RMSNorm` 取计算时所用数据类型的机器精度，float32 是 $1.2\cdot10^{-7}$；Llama 取 $10^{-5}$ 或 $10^{-6}$。`F.normalize(x, dim=-1) * d**0.5` 相当于没有 γ 的 RMSNorm，ε 的用法也不同：不往里加，只是让长度至少算作 $10^{-12}$。只有很小的向量才感觉得到这些差别。很大的向量另有危险，因为特征要平方，而 float16 最大只能到 65504。
 
-**先猜一猜**：float16 最大到 65504。词元 300、400、500、600 全程用 float16 按公式计算，会得到什么？
+**先猜一猜**：对 300、400、500、600 用这个公式，全程都用 float16，会得到什么？
 """
+
+# %% tags=["guess"]
+questions.squares_in_float16()
 
 # %% tags=["answer"]
 tiny, large = torch.full((4,), 1e-4), torch.tensor([300, 400, 500, 600], dtype=torch.float16)
 for eps in (None, 1e-6, 1e-5):
     print(f"eps={eps}: 0.0001 → {F.rms_norm(tiny, (4,), eps=eps)[0]:.2f}")
+print(f"F.normalize: 0.0001 → {F.normalize(tiny, dim=-1)[0] * 4**0.5:.2f}")
 print("float16:", large / (large.square().mean() + 1e-5).sqrt())
 print("float32:", rms_norm(large, (4,)))
 
@@ -790,36 +892,40 @@ print("float32:", rms_norm(large, (4,)))
 r"""
 <details><summary>Answer</summary>
 
-All four outputs are 0. From 256 on a square is infinite in float16, so the root is infinite, and a number divided by infinity is 0. No error, no NaN: that is hard to notice.
+All four outputs are 0.
 
 </details>
 
-So the squares are computed in float32, and the result is converted back.
+In float16, the square of any number from 256 on is infinite. So the RMS is infinite as well, and a number divided by infinity is 0. This mistake is hard to notice, because there is no error and no NaN. That is why the squares are computed in float32 and the result is converted back.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-四个输出都是 0。在 float16 里，256 及以上的数一平方就是无穷大，均方根也就成了无穷大，而一个数除以无穷大等于 0。既不报错，也没有 NaN，很难发现。
+四个输出都是 0。
 
 </details>
 
-所以平方要用 float32 来算，算完再转回去。
+在 float16 里，256 以及更大的数，一平方就成了无穷大。均方根于是也是无穷大，而一个数除以无穷大等于 0。程序既不报错，也不出现 NaN，所以这种错误很难发现。正因为如此，平方要用 float32 来算，算完再转回去。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: when to round
 
-Models also differ in *when* they round to a short type such as bfloat16. Llama and Gemma both normalize in float32. [Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) rounds the normalized numbers to the type of x and then multiplies by γ, which has that type too, so it rounds twice. [Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) stores γ − 1, multiplies by 1 + weight in float32 and rounds once. To reproduce a model bit by bit you need its order. Write both; `weight` is what the model stores, γ for Llama and γ − 1 for Gemma. First Llama's:
+Models also differ in *when* they round to a 16-bit type such as bfloat16. Llama and Gemma both normalize in float32. [Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) then rounds to the type of x and multiplies by γ in that type, so it rounds twice. [Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) stores γ − 1, multiplies by 1 + weight in float32, and rounds once at the end. If you want to reproduce a model bit by bit, you need its order.
+
+Write both. `weight` is what the model stores, and Llama stores γ itself. Llama's version comes first.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：何时舍入
 
-各种模型还有一处不同，就是**什么时候**舍入到 bfloat16 这样的低精度类型。Llama 和 Gemma 都用 float32 做归一化。[Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 先把归一化后的数舍入到 x 的类型，再乘以同一类型的 γ，所以舍入两次。[Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) 存的是 γ − 1，在 float32 里乘以 1 + weight，只舍入一次。要逐位重现某个模型的结果，就要按它的顺序来。请写出这两种；`weight` 是模型存的值，对 Llama 是 γ，对 Gemma 是 γ − 1。先写 Llama 的。
+各种模型还有一处不同，就是**什么时候**舍入到 bfloat16 这样的 16 位类型。Llama 和 Gemma 都在 float32 里做归一化。[Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 接着就舍入到 x 的类型，再在这个类型里乘 γ，所以一共舍入两次。[Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) 存的是 γ − 1，在 float32 里乘以 1 + weight，最后只舍入一次。要想逐位重现一个模型的结果，就得用它的顺序。
+
+请把两种都写出来。`weight` 是模型存的值，Llama 直接存 γ。先写 Llama 的。
 """
 
 
@@ -832,22 +938,22 @@ check("rms_norm_llama", my_rms_norm_llama)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? `to(x.dtype)` rounds; the paragraph above says at which place it stands.
+Stuck? `to(x.dtype)` is the rounding. Decide where it belongs.
 
 <details><summary>The idea</summary>
 
-Everything up to the division happens on `x.float()`. The result goes back to the type of x *before* γ, and the product of two short numbers is rounded once more.
+Do everything up to the division on `x.float()`. Convert the result to the type of x, and only then multiply by `weight`. The product of two 16-bit numbers is rounded once more.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？`to(x.dtype)` 就是舍入，上面那段话说明了它放在哪里。
+卡住了？`to(x.dtype)` 就是舍入，想一想它该放在哪里。
 
 <details><summary>思路</summary>
 
-直到相除为止，都在 `x.float()` 上计算。结果**先**转回 x 的类型，再乘 γ；两个低精度的数相乘，还要再舍入一次。
+一直到相除，都在 `x.float()` 上算。先把结果转成 x 的类型，再乘 `weight`。两个 16 位的数相乘，还要再舍入一次。
 
 </details>
 """
@@ -864,7 +970,7 @@ check("rms_norm_llama", solved_llama, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-Now Gemma's:
+Now write Gemma's version.
 """
 
 # %% [markdown] lang="zh"
@@ -882,22 +988,22 @@ check("rms_norm_gemma", my_rms_norm_gemma)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Start from Llama's and move `to(x.dtype)` to the end.
+Stuck? Start from Llama's version and move `to(x.dtype)` to the end.
 
 <details><summary>The idea</summary>
 
-`weight` is γ − 1, so that a model whose weights are all 0 multiplies by 1. Convert it to float32 before you add the 1, or its last digits are gone.
+`weight` is γ − 1, so a model whose weights are all 0 multiplies by 1. Convert `weight` to float32 before you add the 1, because otherwise its last digits are lost.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？从 Llama 的写法出发，把 `to(x.dtype)` 移到最后。
+卡住了？从 Llama 的写法开始，把 `to(x.dtype)` 移到最后。
 
 <details><summary>思路</summary>
 
-`weight` 是 γ − 1，所以权重全为 0 时，乘的是 1。请先把它转成 float32 再加 1，否则最后几位就丢了。
+`weight` 是 γ − 1，所以权重全是 0 的模型，乘的就是 1。请先把 `weight` 转成 float32，再加 1，不然它的最后几位就丢了。
 
 </details>
 """
@@ -914,12 +1020,12 @@ check("rms_norm_gemma", solved_gemma, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-The same token and the same γ, in bfloat16, which keeps 8 binary digits, in both orders:
+Here are both orders for the same vector and the same γ, in bfloat16, which keeps 8 significant binary digits.
 """
 
 # %% [markdown] lang="zh"
 r"""
-同一个词元，同样的 γ，用只有 8 位二进制有效数字的 bfloat16，按两种顺序各算一次。
+同一个向量，同样的 γ，用 bfloat16 按两种顺序各算一遍。这种类型只有 8 位二进制有效数字。
 """
 
 # %%
@@ -929,29 +1035,32 @@ print("Gemma", solved_gemma(token, gain - 1).tolist())
 
 # %% [markdown] lang="en"
 r"""
-## Going further: the sign of γ
+## Going further: what a single γ says
 
-In the very first norm of SmolLM2 271 of the 576 γ are negative, elsewhere a few at most:
+In SmolLM2's very first norm, 271 of the 576 numbers in γ are negative. Does the model turn these features around? You cannot tell from γ, because γ never acts alone. The matrices that read the norm's output multiply its features again, so γ can be folded into them: multiply column i of each matrix by $\gamma_i$, and leave γ out of the norm. The result is the same.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 选读：γ 的正负号
+## 选读：单独一个 γ 说明什么
 
-在 SmolLM2 最前面的归一化层里，576 个 γ 有 271 个是负的，别处至多几个。
+在 SmolLM2 的第一个归一化层里，γ 的 576 个数有 271 个是负的。难道模型要把这些特征反过来？只看 γ 是看不出来的，因为 γ 从不单独起作用。读取归一化结果的矩阵还要再乘一遍这些特征，所以 γ 可以并到矩阵里去：每个矩阵的第 i 列都乘以 $\gamma_i$，归一化时就不再乘 γ，结果完全一样。
 """
 
 # %%
-gains = smollm2_rms_norms()
-for name in ("layers.0.norm1", "layers.0.norm2", "layers.15.norm1", "layers.29.norm1", "norm"):
-    output.gain(name, gains[f"{name}.weight"])
+print((smollm2_rms_norms()["layers.0.norm1.weight"] < 0).sum().item())
+with skip_if_missing(), torch.no_grad():
+    block, x = load_smollm2().blocks[0], torch.randn(5, 576)
+    folded = block.query.weight * block.norm1.weight  # (units, d)
+    y = rms_norm(x, (576,), None, block.norm1.eps) @ folded.T  # (5, units)
+    print(torch.allclose(y, block.query(block.norm1(x)), atol=1e-4))
 
 # %% [markdown] lang="en"
 r"""
-A sign means little by itself, because only the product of γ and the matrices that read the norm's output counts. Multiply one number of γ by c, divide that feature's column in each of them by c, and what they compute is the same. So, a 0 apart, the size of a γ alone does not say how much a feature matters.
+Only the product of γ and the matrices counts. So neither the sign nor the size of a single γ says how much a feature matters, unless it is 0.
 """
 
 # %% [markdown] lang="zh"
 r"""
-正负号本身说明不了什么，因为起作用的只是 γ 与后面各个矩阵的乘积。让 γ 里的一个数乘以 c，再让这些矩阵里与它相乘的那一列都除以 c，算出的结果不变。所以，除非 γ 是 0，它的大小说明不了一个特征有多重要。
+只有 γ 与矩阵的乘积才起作用。所以单独一个 γ，不论是正负还是大小，都说明不了这个特征有多重要，除非它是 0。
 """

@@ -616,5 +616,5 @@ def test_panel_name_is_italic_in_html_only():
     for _ in range(3):
         verdict = check("rms_norm", wrong)
 
-    assert "<em>Two divisors</em>" in verdict.html()
-    assert "under Two divisors" in str(verdict)
+    assert "<em>Going further: two divisors</em>" in verdict.html()
+    assert "under Going further: two divisors" in str(verdict)

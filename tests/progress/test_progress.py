@@ -425,4 +425,4 @@ def test_works_in_an_ascii_terminal(mine):
 
 def test_mistakes_link_to_the_section_that_explains_them(mine):
     hand_in(mine, **{"en/06_rms_norm.ipynb": lesson(verdict("rms_norm", "layer-norm"))})
-    assert "rms_norm (layer-norm): 06_rms_norm · Two divisors" in str(progress_page())
+    assert "rms_norm (layer-norm): 06_rms_norm · The formula" in str(progress_page())

@@ -86,9 +86,9 @@ def recipe(
 
 
 BY_HAND = Text(en="By hand", zh="动手算")
-TWO_DIVISORS = Text(en="Two divisors", zh="两个除数")
+THE_FORMULA = Text(en="The formula", zh="公式")
 SIZES = Text(en="Going further: very small and very large numbers", zh="选读：很小的数与很大的数")
-ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
+ELSEWHERE = Text(en="What other code does differently", zh="别的代码怎么写")
 THE_EXERCISE = Text(en="Exercise: RMSNorm", zh="练习：RMSNorm")
 WHEN_TO_ROUND = Text(en="Going further: when to round", zh="选读：何时舍入")
 MEAN_SQUARE = "mean_square = wide.square().mean(axes, keepdim=True)"
@@ -295,7 +295,7 @@ RMS_NORM = Exercise(
             hint_line="axes = tuple(range(-len(normalized_shape), 0))",
         ),
         *with_section(
-            TWO_DIVISORS,
+            THE_FORMULA,
             *DIVISOR_MISTAKES,
             LAYER_NORM.spelled(lambda x, *given: recipe(less_its_mean(x), *given)),
             hint_line=QUOTIENT,
@@ -311,21 +311,21 @@ RMS_NORM = Exercise(
             hint_line="eps = torch.finfo(wide.dtype).eps if eps is None else eps",
         ),
         *with_section(
-            BY_HAND,
+            THE_FORMULA,
             *select(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
             EPS_OF_NORMALIZE,
             hint_line=QUOTIENT,
         ),
         DETACHED,
         *with_section(THE_EXERCISE, STAYS_WIDE, hint_line=LAST),
-        *with_section(BY_HAND, *WEIGHT_MISTAKES, hint_line=WEIGHTED),
+        *with_section(THE_FORMULA, *WEIGHT_MISTAKES, hint_line=WEIGHTED),
         *with_section(THE_EXERCISE, *exclusive(recipe, *WEIGHT_OF_NONE, WEIGHT_NEEDED), hint_line=WEIGHTED),
     ),
     scaled_inputs=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
     section=BY_HAND,
     panel=Text(
-        en="under *Two divisors*, drag shift and see which side of the triangle RMSNorm divides by.",
-        zh="在“两个除数”一节拖动“平移”，看看 RMSNorm 除以三角形的哪条边。",
+        en="under *Going further: two divisors*, drag shift and see which side of the triangle RMSNorm divides by.",
+        zh="在“选读：两个除数”一节拖动“平移”，看看 RMSNorm 除以三角形的哪条边。",
     ),
     hint_line=MEAN_SQUARE,
 )
@@ -407,20 +407,20 @@ DEFAULT_EPS_ALWAYS = wrong("default-eps-always", small=lambda eps: 1e-6).hint(
     zh="不论传入的 `eps` 是多少，你的函数总是加上默认值 1e-6。请用传入的值。",
 )
 FORMULA_MISTAKES = (
-    *with_section(TWO_DIVISORS, *DIVISOR_MISTAKES, hint_line=QUOTIENT),
+    *with_section(THE_FORMULA, *DIVISOR_MISTAKES, hint_line=QUOTIENT),
     *with_section(BY_HAND, *select(SQUARE_MISTAKES, "sum-for-mean-of-squares"), hint_line=OF_EACH_TOKEN),
     *with_section(
-        BY_HAND, *select(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing"), hint_line=QUOTIENT
+        THE_FORMULA, *select(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing"), hint_line=QUOTIENT
     ),
     *with_section(ELSEWHERE, *select(EPS_MISTAKES, "eps-argument-ignored"), DEFAULT_EPS_ALWAYS, hint_line=QUOTIENT),
     *with_section(THE_EXERCISE, *select(AXES_MISTAKES, "over-everything"), hint_line=OF_EACH_TOKEN),
 )
 
 LLAMA_MISTAKES = (
-    LAYER_NORM.spelled(lambda x, *given: llama(less_its_mean(x), *given), section=TWO_DIVISORS, hint_line=QUOTIENT),
+    LAYER_NORM.spelled(lambda x, *given: llama(less_its_mean(x), *given), section=THE_FORMULA, hint_line=QUOTIENT),
     LAYER_NORM.spelled(
         lambda x, weight, eps=1e-6: F.rms_norm(less_its_mean(x), weight.shape, weight, eps),
-        section=TWO_DIVISORS,
+        section=THE_FORMULA,
         hint_line=QUOTIENT,
     ),
     wrong("rounded-once", order=weigh_then_round).hint(
@@ -447,10 +447,10 @@ LLAMA_MISTAKES = (
 )
 
 GEMMA_MISTAKES = (
-    LAYER_NORM.spelled(lambda x, *given: gemma(less_its_mean(x), *given), section=TWO_DIVISORS, hint_line=QUOTIENT),
+    LAYER_NORM.spelled(lambda x, *given: gemma(less_its_mean(x), *given), section=THE_FORMULA, hint_line=QUOTIENT),
     LAYER_NORM.spelled(
         lambda x, weight, eps=1e-6: F.rms_norm(less_its_mean(x), weight.shape, 1 + weight, eps),
-        section=TWO_DIVISORS,
+        section=THE_FORMULA,
         hint_line=QUOTIENT,
     ),
     wrong("rounded-first", order=round_then_weigh).hint(
