@@ -618,3 +618,32 @@ def test_panel_name_is_italic_in_html_only():
 
     assert "<em>Going further: two divisors</em>" in verdict.html()
     assert "under Going further: two divisors" in str(verdict)
+
+
+def annotated_layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
+    return weight * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) + bias
+
+
+def rms_norm_with_llamas_eps(x, normalized_shape, weight=None, eps=None):
+    return x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt() * weight
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "named"),
+    [
+        ("layer_norm", annotated_layer_norm, "`weight`, `bias` may be None"),
+        ("rms_norm", rms_norm_with_llamas_eps, "`weight` may be None"),
+    ],
+)
+def test_multiplying_by_none_is_named_beside_other_mistakes(name, function, named):
+    verdict = check(name, function, keep=False)
+    assert verdict.mistake == "none-used"
+    assert named in str(verdict)
+    assert "TypeError" in str(verdict)
+
+
+def test_a_none_that_is_not_an_argument_is_not_blamed_on_one():
+    def forgetful(x, normalized_shape, weight=None, bias=None, eps=1e-5):
+        return x.sort(-1)[0] - dict().get("mean")
+
+    assert check("layer_norm", forgetful, keep=False).mistake == "raises"

@@ -1,5 +1,6 @@
 """Compare a submission with the reference, and find out which known mistake explains a difference."""
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -35,7 +36,7 @@ from .messages import (
 from .mistake import Mistake
 from .modules import UnsupportedModule, rank
 from .outcome import CannotCompare, Comparison, Outcome, TookTooLong, by_position, first_difference, is_close, run
-from .safe_repr import truncate
+from .safe_repr import truncate, type_name
 from .submission import Attempt
 from .timeout import Interrupted, TimeLimit
 from .verdict import Verdict, count_failure, reset_failures
@@ -82,6 +83,7 @@ def _passes_on(
     return first_difference(run_candidate(milder), wanted, case.tolerance) is None
 
 
+NONE = "NoneType"  # in the messages of errors that a None causes
 PATIENCE = 10.0  # seconds; no right function takes a tenth of this
 
 
@@ -236,6 +238,11 @@ def _describe_failure(
         messages = [SEVERAL.format(count=len(known))] * (len(known) > 1) + [str(mistake.hint) for mistake in known]
     elif returned:
         name, messages = "input-returned", [str(MESSAGES["input-returned"])]
+    elif stopped := [c for c in wrong if _none_used(exercise, c)]:
+        shown = min(stopped, key=_legibility)
+        names = ", ".join(f"`{argument}`" for argument in _none_used(exercise, shown))
+        error = f"{type_name(shown.got.error)}: {shown.got.message}"
+        name, messages = "none-used", [MESSAGES["none-used"].format(names=names, error=error)]
     else:
         name, messages = describe_difference(shown.got, shown.wanted, shown.differs, shown.case.tolerance)
         if name is None and _is_single_answer(exercise):
@@ -247,6 +254,15 @@ def _describe_failure(
     example = find_counterexample(exercise, shown.case, shown.got, shown.wanted, shown.differs)
     failures = count_failure(exercise.name, name)
     return Verdict(exercise, False, name, messages=tuple(messages), counterexample=example, failures=failures)
+
+
+def _none_used(exercise: Exercise, comparison: Comparison) -> list[str]:
+    """Return the arguments that are None here and stand in the line that failed because of a None."""
+    got, given = comparison.got, comparison.case.arguments
+    if got.failing_line is None or not isinstance(got.error, TypeError | AttributeError) or NONE not in got.message:
+        return []
+    absent = [p.name for p in exercise.parameters if given.get(p.name, p.default) is None]
+    return [name for name in absent if re.search(rf"\b{name}\b", got.failing_line[1])]
 
 
 def _reject_mutation(exercise: Exercise, comparison: Comparison) -> Verdict:

@@ -67,6 +67,11 @@ MESSAGES = {
         en="Your function stops with {error}",
         zh="你的函数运行时报错：{error}",
     ),
+    "none-used": Text(
+        en="{names} may be None, and then your function stops with {error}. Ask `is not None` before you use an "
+        "argument that may be None.",
+        zh="{names} 可以是 None，而你的函数这时会报错：{error}。参数可以是 None 时，使用之前请先判断 `is not None`。",
+    ),
     "not-examined": Text(
         en="The check cannot call what you submitted: {error}",
         zh="检查时无法调用你交的对象：{error}",
