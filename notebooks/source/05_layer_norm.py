@@ -1,392 +1,164 @@
 # %% [markdown] lang="en"
 r"""
-# 05 LayerNorm, exactly.
+# 05 Which test catches a wrong LayerNorm?
 
-`(x - mean) / (std + eps)` stands in LayerNorms that have been copied for years. Compare it with PyTorch's on numbers of `torch.rand`, and the two agree to 0.001. Make the numbers smaller and smaller, and it returns twice what it should, then 19 times, and in the end 316 times. A test with numbers of one size may never see it.
+For years, people have copied LayerNorms that contain the line `(x - mean) / (std + eps)`. If you compare the result with PyTorch's on numbers from `torch.rand`, the two differ by less than 0.0001. On smaller inputs they part. The result becomes 3 times as large as it should be, then 29 times, and in the end more than 300 times.
 
-LayerNorm stands beside every attention and every feed-forward network of the first Transformers. What BatchNorm taught in lessons 01 to 04, axes, variances and ε, comes together in its one formula, and each symbol invites a mistake. So here you write it to the last digit, and run a trained model on it.
+LayerNorm has a single formula, and you find it next to every attention and every feed-forward network of the first Transformers. It looks harmless. Yet it can be written in several wrong ways that most tests do not notice, and neither does a trained model.
 
-After this lesson you can say where ε stands and when it matters, which axes and which variance are meant, choose the inputs that catch a wrong LayerNorm, and write a right one. It takes about 50 minutes, without *Going further*.
+First you look at what LayerNorm does to a vector. Then you write it and run a trained model on it. Finally you change sides: four wrong LayerNorms are given, and you write the test that catches all of them.
+
+Plan for about 40 minutes. *Going further* is extra.
 """
 
 # %% [markdown] lang="zh"
 r"""
-# 05 一丝不差的层归一化
+# 05 怎样的测试，才能抓住写错的层归一化？
 
-网上流传多年的层归一化（LayerNorm）代码里，有这样一行：`(x - mean) / (std + eps)`。拿 `torch.rand` 生成的数与 PyTorch 的结果一比，相差不到 0.001。可是输入越来越小，它给出的结果先是正确值的两倍，后来是 19 倍，最后竟到 316 倍。测试时如果只用一种大小的数，就可能照不出这个错误。
+网上流传着许多份层归一化（LayerNorm）的代码，里面都有这样一行：`(x - mean) / (std + eps)`。用 `torch.rand` 生成一些数，与 PyTorch 的结果比一比，相差还不到 0.0001，看上去没有问题。可是把输入变小，两者就分道扬镳了：这行代码的结果先是正确值的 3 倍，接着是 29 倍，最后竟超过 300 倍。
 
-在最早的 Transformer 里，每个注意力、每个前馈网络旁边都有层归一化。第 01 到 04 课从批量归一化（BatchNorm）学到的轴、方差和 ε，都汇集在它的一个公式里，而公式里处处都有人写错。所以这一课要把它写到分毫不差，再用它来运行一个训练好的模型。
+层归一化只有一个公式。在最早的 Transformer 里，每个注意力、每个前馈网络的旁边都用到它。公式看上去很简单，却有好几种写错的办法，一般的测试发现不了，训练好的模型也觉察不到。
 
-学完这一课，你能说出 ε 放在哪里、什么时候起作用，能说出沿哪些轴、用哪种方差，能选出查得出错误的输入，还能写出正确的层归一化。大约需要 50 分钟，选读另计。
+这一课先看层归一化对一个向量做了什么，然后动手把它写出来，放进训练好的模型里运行。最后换个角色：给你四个写错的层归一化，请你来写测试，把它们全都抓住。
+
+整课大约需要 40 分钟，选读另计。
 """
 
 # %%
 import torch
 import torch.nn.functional as F
-from torch import nn
 
 from blocklab import layer_norm
-from blocklab_course.i18n import Text
 from blocklab_course import catch, check, plug_in
-from blocklab_course.lessons.layer_norm import blind_comparison, trained_scales
-from blocklab_course.pretrained import skip_if_missing, load_minilm, minilm_layer_norms, patch_functions
+from blocklab_course.lessons.layer_norm import blind_comparison, plane_and_sphere, questions, trained_scales
+from blocklab_course.pretrained import load_minilm, minilm_layer_norms, patch_functions, skip_if_missing
 
 # %% [markdown] lang="en"
 r"""
-## Two questions first
+## By hand
 
-1. Which variance does `x.var()` compute, the biased or the unbiased one, and with which one does BatchNorm normalize?
-2. In lesson 00, at *s* = 0.003, the bars have lost about a quarter of their length. Which two numbers are about equal there?
+A Transformer represents each token by a vector of d numbers, the token's *features*. LayerNorm treats every token by itself, and it takes two steps: it subtracts the mean μ of the features from each of them, and then it divides by their standard deviation σ.
 
-<details><summary>Answers</summary>
+Take the vector 4, 0, −1. Its mean is 1, so the first step gives 3, −1, −2. The squares of these numbers are 9, 1, 4. The mean of the squares, 4.67, is the variance, and its square root is σ = 2.16. So the second step gives 1.39, −0.46, −0.93.
 
-1. It computes the unbiased one, divided by the number of values minus one; BatchNorm normalizes with the biased one, `correction=0`.
-2. The variance of the input and ε, $10^{-5}$: with $s = 0.003$ the variance of s · [1, 2, 3, 4] is $1.25 \cdot 0.003^2 \approx 10^{-5}$.
-
-</details>
+The next cell does this for three vectors. The second is ten times the first, and the third is the first plus 10. Compare the outputs.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 先想两个问题
+## 动手算
 
-1. `x.var()` 算的是有偏方差还是无偏方差？批量归一化用哪一种来归一化？
-2. 第 00 课里，*s* = 0.003 时，柱子短了四分之一左右。那时，哪两个数差不多大？
+Transformer 用 d 个数表示一个词元（token），这些数叫做它的**特征**。层归一化单独处理每个词元，一共两步：先让每个特征减去它们的均值 μ，再除以标准差 σ。
 
-<details><summary>答案</summary>
+拿向量 4、0、−1 来说，均值是 1，第一步得到 3、−1、−2。这三个数的平方是 9、1、4，平方的均值 4.67 就是方差，再开方，得 σ = 2.16。于是第二步得到 1.39、−0.46、−0.93。
 
-1. 它算的是无偏方差，除以的是数值个数减一；批量归一化用的是有偏方差，即 `correction=0`。
-2. 输入的方差和 ε，即 $10^{-5}$：$s = 0.003$ 时，s · [1, 2, 3, 4] 的方差是 $1.25 \cdot 0.003^2 \approx 10^{-5}$。
-
-</details>
+下一个单元格用三个向量来算。第二个是第一个的十倍，第三个是给第一个的每个数都加上 10。比一比它们的输出。
 """
-
-# %% [markdown] lang="en"
-r"""
-## The blind test
-
-LayerNorm in a Transformer takes each token alone. It subtracts the mean μ of its d features and divides by a root in which their variance σ² and a small ε stand, $10^{-5}$ unless said otherwise; a learned γ and β for each feature follow.
-
-$$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
-
-The line from the beginning puts ε *beside* the root. A test that comes to mind:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 看不见错误的测试
-
-Transformer 里的层归一化单独处理每个词元（token）。它先减去 d 个特征的均值 μ，再除以一个根式，根号里是方差 σ² 加上小常数 ε，ε 默认取 $10^{-5}$；最后每个特征再乘以学到的 γ，加上学到的 β。
-
-$$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
-
-开头那行代码把 ε 放到了根号**外面**。先写一个最容易想到的测试。
-"""
-
 
 # %%
-def published(x, eps=1e-5):
-    mean, std = x.mean(-1, keepdim=True), x.std(-1, correction=0, keepdim=True)  # (N, 1)
-    return (x - mean) / (std + eps)
-
-
-x = torch.rand(4, 20)  # (N, d)
-off = (published(x) - F.layer_norm(x, (20,))).abs().max()
-print(Text(en="largest difference", zh="最大差别"), f"{off:.5f}")
+x = torch.tensor([[4.0, 0, -1], [40, 0, -10], [14, 10, 9]])  # (N, d)
+mean = x.mean(-1, keepdim=True)  # (N, 1)
+std = (x - mean).square().mean(-1, keepdim=True).sqrt()  # (N, 1)
+y = (x - mean) / std  # (N, d)
+for i in range(3):
+    print(f"μ = {mean[i].item():5.2f}   σ = {std[i].item():5.2f}   y =", y[i])
 
 # %% [markdown] lang="en"
 r"""
-Passed, with a tolerance of 0.001. The panel makes the same comparison for *every* size of input, and with four wrong formulas: instead of √(σ² + ε) they divide by σ + ε, by √(σ² + 2ε), by σ, or by the root with d − 1 in the variance. Height is error, so where the curves are low, a test is blind.
+All three outputs are the same. The first step removes a number that was added to all features, and the second removes the size.
 
-The input is 20 evenly spaced numbers with standard deviation σ, and the error is the largest difference from LayerNorm, divided by the largest of $z = (x - \mu) / \sigma$. At 1 it is as large as z itself.
+## Down to a plane, out to a sphere
 
-**Predict first.** ε is 0.00001. How small must σ be until std + ε, the orange curve, is off by a tenth?
+With three features, a token is a point in space, so you can watch both steps. The panel shows 300 tokens on the left. The large red point is our vector 4, 0, −1, and its features are the bars on the right.
+
+The line marked `(1, 1, 1)` is the *diagonal*, on which all three features are equal. It points upwards, so the higher a point lies, the larger its mean. Hollow points start with a mean below 0.
+
+**Predict first.** After both steps, what shape will the 300 outputs form? Choose an answer, then drag *steps* to 1 and on to 2.
 """
 
 # %% [markdown] lang="zh"
 r"""
-测试通过了，容差是 0.001。换成别的输入呢？面板把**各种**大小的输入都比一遍，错误的公式有四种，本应除以 √(σ² + ε)，它们却除以 σ + ε、√(σ² + 2ε)、σ，或者在求方差时除以 d − 1。曲线的高度就是误差，所以曲线低的地方，测试什么也看不见。
+三个输出一模一样。第一步去掉了给所有特征加上的数，第二步去掉了大小。
 
-具体地说，输入是 20 个等距的数，标准差为 σ。误差是结果与层归一化的最大差别，再除以 $z = (x - \mu) / \sigma$ 里最大的数。误差为 1，就是错得和 z 一样大。
+## 先落到平面，再移到球面
 
-**先猜一猜**：ε 是 0.00001。“标准差 + ε”就是开头那行代码，要让它（橙色曲线）的误差升到十分之一，σ 得有多小？
+如果只有三个特征，词元就是空间里的一个点，这两步可以亲眼看到。面板的左边是 300 个词元。那个大红点就是我们的向量 4、0、−1，它的三个特征画成了右边的柱子。
+
+标着 `(1, 1, 1)` 的线叫**对角线**，线上的点三个特征都相等。它朝上，所以点越高，均值就越大。空心的点，起初的均值小于 0。
+
+**先猜一猜**：两步都做完之后，300 个输出会组成什么形状？先选好答案，再把“步骤”拖到 1，然后拖到 2。
 """
 
 # %% tags=["panel", "guess"]
-blind_comparison.panel()
+plane_and_sphere.panel()
 
 # %% tags=["answer"]
-blind_comparison.panel().still(sigma=10**-3.8)
+plane_and_sphere.panel().still(steps=2)
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-A tenth is reached at σ = 0.006 already, although ε is only 0.00001.
+They form a circle.
 
 </details>
 
-Why so early? At σ = 0.006 the ε of the line does next to nothing, for 0.006 + 0.00001 is still 0.006. But the *right* formula adds ε to σ², and 0.000036 + 0.00001 is more by over a quarter. So near $\sqrt{\varepsilon}$ = 0.003 the right result shrinks, and the line's does not.
+Drag *steps* back to 1 and *tilt* to 0, and you see why. Once its mean is subtracted, the features of a token add up to 0. All such points lie in one plane, perpendicular to the diagonal, and the first step drops each point straight onto this plane.
 
-For σ² far above ε the line is off by about
+Dividing by σ makes the mean of the three squares 1, so the squares add up to 3. The second step therefore moves each point in or out until it is √3 = 1.73 from the origin. All points at that distance form a sphere, and the plane cuts the sphere in a circle. (The picture zooms in while you drag. The wires are the same sphere all the time.)
 
-$$z\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
+So LayerNorm forgets how high a point was and how far out. Of three numbers, it keeps one: the direction in which the point lies from the diagonal. With d features it is the same: every output has mean 0 and length √d.
 
-`torch.rand` has σ = 0.29, and its σ² is 8000 times ε. So the test passed. (Near σ = 0.5 the error changes its sign, hence the dip.)
+## The formula
 
-At σ = 0.00016 the right result is 0.05 z, and the line returns 0.94 z, the 19 times from the beginning. On still smaller input the factor grows towards $\sqrt{\varepsilon} / \varepsilon = 316$. *Divided by d − 1* is of another kind, off by 2.5% on any large input, and on small input hidden by ε. **A test can pass only because its numbers cannot see the mistake.**
-"""
+The complete formula has three more symbols:
 
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
+$$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
 
-σ = 0.006 时就有十分之一了，而 ε 不过 0.00001。
+* $x_1, \dots, x_d$ are the features of one token, which lie along the last axis ([lesson 02](02_norm_axes.ipynb)). Other tokens play no part.
+* σ² is the variance. It is divided by d. `x.var()` divides by d − 1, as [lesson 01](01_why_normalize.ipynb) mentioned.
+* ε is a small constant, $10^{-5}$ unless you choose another. If all features of a token are equal, σ is 0, and ε keeps the division from being 0 / 0. It stands inside the square root.
+* γ and β are two vectors of d learned numbers, the scale and the shift of each feature. With them, the model can leave the circle again. All tokens share them.
 
-</details>
-
-为什么这么早？σ = 0.006 时，ε 对那行代码几乎没有影响，0.006 + 0.00001 差不多还是 0.006。受影响的是**正确**的公式，它把 ε 加到 σ² 上，0.000036 + 0.00001 一下子就多了四分之一以上。所以 σ 小到 $\sqrt{\varepsilon}$ = 0.003 附近，正确的结果已经在变小，那行代码的结果却没有。
-
-当 σ² 远大于 ε 时，那行代码的误差约为
-
-$$z\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
-
-`torch.rand` 的 σ = 0.29，σ² 约为 ε 的 8000 倍，所以测试通过了。（σ = 0.5 附近，误差由正变负，曲线在那里有一道深谷。）
-
-到了 σ = 0.00016，正确的结果只有 0.05 z，这行代码给出的却是 0.94 z，这就是开头说的 19 倍。输入再小，倍数还要大，趋近 $\sqrt{\varepsilon} / \varepsilon = 316$。“除以 d − 1”是另一类错误：输入不论多大，它都差 2.5%；输入很小时，却被 ε 盖住了。**测试能通过，有时只是因为那组数碰巧照不出错误。**
-"""
-
-# %% [markdown] lang="en"
-r"""
-## Two rows, to the last digit
-
-So what does ε do? "LayerNorm gives every token mean 0 and standard deviation 1", one reads. Here are two tokens, the second ten times the first.
-
-**Predict first.** Are the two outputs equal, and is their variance 1?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 两行数，算到最后一位
-
-那么 ε 到底做了什么？常有人说，层归一化使每个词元“均值为 0，标准差为 1”。下面是两个词元，第二个是第一个的十倍。
-
-**先猜一猜**：两个输出相等吗？它们的方差是 1 吗？
-"""
-
-# %% tags=["answer"]
-x = torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]], dtype=torch.float64)  # (N, d)
-y, variance = layer_norm(x, (4,)), x.var(-1, correction=0)
-print(Text(en="last number of each row", zh="每行的最后一个数"), [f"{v:.8f}" for v in y[:, 3]])
-print(Text(en="variance of the output", zh="输出的方差"), [f"{v:.8f}" for v in y.var(-1, correction=0)])
-print("σ² / (σ² + ε)", [f"{v:.8f}" for v in variance / (variance + 1e-5)])
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-The outputs differ from the sixth digit on, and their variance is a little below 1.
-
-</details>
-
-The variance of the output is $\sigma^2 / (\sigma^2 + \varepsilon)$, so it is through ε that the output depends on the absolute size of the input. This answers lesson 00: at *s* = 0.001 the variance is an eighth of ε, and $\sqrt{1 / (1 + 8)}$ is a third, which is what was left of the bars.
-
-Real input is small, too: GPT-2's token embeddings start with standard deviation 0.02. There ε = $10^{-5}$ takes 1.2% off the output, $10^{-3}$, Keras' default, nearly half.
-
-**Your turn, one line.** With ε = $10^{-5}$, for which standard deviation σ of the input is the output only *half* as large as it would be without ε? Put σ in place of `None`.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-两个输出从第六位有效数字起就不同了，方差也都比 1 小一点。
-
-</details>
-
-输出的方差是 $\sigma^2 / (\sigma^2 + \varepsilon)$，所以，正是 ε 使输出与输入的绝对大小有关。第 00 课留下的问题也有了答案。*s* = 0.001 时，方差是 ε 的八分之一，而 $\sqrt{1 / (1 + 8)}$ 正是三分之一，那时柱子就只剩下三分之一长。
-
-真实的输入也会很小，例如 GPT-2 的词元嵌入，训练开始时标准差是 0.02。这样的一行，ε = $10^{-5}$ 使输出小 1.2%；取 Keras 的默认值 $10^{-3}$，就小了将近一半。
-
-**轮到你了**，只写一行：ε = $10^{-5}$，输入的标准差 σ 取多少时，输出只有没有 ε 时的**一半**？请把 `None` 换成 σ 的值。
-"""
-
-# %% tags=["exercise"]
-my_sigma = None
-
-check("half_size", my_sigma)
-
-# %% [markdown] lang="en"
-r"""
-Stuck? The cell under *Two rows, to the last digit* prints a variance; a half is a ratio of standard deviations.
-
-<details><summary>The idea</summary>
-
-Half the standard deviation is a quarter of the variance, so σ² / (σ² + ε) = 1/4. Then ε is three times σ².
-
-</details>
-"""
-
-# %% [markdown] lang="zh"
-r"""
-卡住了？“两行数，算到最后一位”一节打印的是方差；这里说的“一半”，指的是标准差。
-
-<details><summary>思路</summary>
-
-标准差减半，方差就是四分之一，所以 σ² / (σ² + ε) = 1/4。于是 ε 是 σ² 的三倍。
-
-</details>
-"""
-
-# %% tags=["solution"]
-solved_sigma = (1e-5 / 3) ** 0.5
-
-check("half_size", solved_sigma, keep=False)
-
-# %% [markdown] lang="en"
-r"""
-## The last axes
-
-Which numbers share a mean? `normalized_shape` holds *sizes*, those of the last axes: `(d,)` gives each token of `(N, L, d)` its own mean, `(L, d)` one mean to each sentence. Mind that `x.mean(-1)` drops its axis: `(N, L, d)` becomes `(N, L)`.
-
-**Predict first.** x has shape `(4, 4, 4)`. How many means are there for `(4,)`, how many for `(4, 4)`? And what does `x - x.mean(-1)` do: the right thing, an error, or a wrong thing silently?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 最后几个轴
-
-哪些数共用一个均值？`normalized_shape` 里写的是**大小**，即最后几个轴的大小。例如 `(N, L, d)` 的张量，写 `(d,)` 就是每个词元一个均值，写 `(L, d)` 就是每句话一个均值。要留心，`x.mean(-1)` 会去掉这个轴，`(N, L, d)` 只剩下 `(N, L)`。
-
-**先猜一猜**：x 的形状是 `(4, 4, 4)`。写 `(4,)` 时有几个均值，写 `(4, 4)` 时呢？`x - x.mean(-1)` 会怎样，算对、报错，还是不声不响地算错？
-"""
-
-# %% tags=["answer"]
-x = torch.randn(4, 4, 4)  # (N, L, d)
-print(Text(en="means", zh="均值个数"), x.mean(-1).numel(), x.mean((-2, -1)).numel())
-for keepdim in (False, True):
-    left = (x - x.mean(-1, keepdim=keepdim)).mean(-1)  # (N, L)
-    print(f"keepdim={keepdim}:", Text(en="mean left, up to", zh="剩下的均值最大为"), f"{left.max():.2f}")
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-There are 16 means for `(4,)`, one for each token, and 4 for `(4, 4)`. Without `keepdim=True` the result is wrong and no error is raised, because all sizes happen to be equal.
-
-</details>
-
-Without `keepdim=True` the means line up with another axis. So count axes from the end, keep them with `keepdim=True`, and test with unequal sizes, and once with equal ones.
-
-## Divided by d
-
-`x.var()` divides by d − 1, because a sample's variance is meant to estimate that of a larger population. LayerNorm estimates nothing: the d features are all there is, so it divides by d.
-
-**Predict first.** With d − 1, by which factor is the result off for d = 4, and for d = 768?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-写 `(4,)` 时有 16 个均值，每个词元一个；写 `(4, 4)` 时有 4 个。不写 `keepdim=True`，结果是错的，却没有任何提示，因为各轴的大小正好相等。
-
-</details>
-
-不写 `keepdim=True`，均值就会对到别的轴上。所以，要从最后一个轴往前数，用 `keepdim=True` 保留这些轴；测试时各轴的大小要互不相同，另外再测一次相同的。
-
-## 除以 d
-
-求方差时，`x.var()` 除以 d − 1，因为它要用样本去估计更大的总体。层归一化什么也不估计，d 个特征就是全部，所以除以 d。
-
-**先猜一猜**：如果除以 d − 1，d = 4 时结果差多少倍？d = 768 时呢？
-"""
-
-# %% tags=["answer"]
-for d in (4, 64, 768):
-    x = torch.randn(16, d, dtype=torch.float64)  # (N, d)
-    by_less = (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + 1e-5).sqrt()
-    print(f"d = {d}:", Text(en="ratio", zh="比值"), f"{(by_less / F.layer_norm(x, (d,))).mean():.4f}")
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-The result is $\sqrt{(d - 1) / d}$ times the right one, 0.866 for d = 4 and 0.9993 for d = 768.
-
-</details>
-
-With d = 768 this hides behind a *relative* tolerance of 0.001. In short rows it cannot.
-
-## Write the test
-
-Write inputs on which all four wrong formulas of the panel give themselves away. An input is what one call gets, a tuple or a dict: `(x, (20,))` or `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`, and they stand in a list. A version is caught when it is off by more than a ten-thousandth of the largest number in the right result.
-
-Begin with `(torch.randn(4, 20), (20,))`. How many of the four does it catch?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-结果是正确值的 $\sqrt{(d - 1) / d}$ 倍，d = 4 时是 0.866，d = 768 时是 0.9993。
-
-</details>
-
-d = 768 时，**相对**容差 0.001 就把它放过去了；换成短的行，它就藏不住。
-
-## 轮到你写测试
-
-这回你来当检查者。请写出一些输入，让面板里的四种错误公式全都露馅。一组输入就是一次调用的参数，写成元组或字典，例如 `(x, (20,))` 或 `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`；各组输入放在一个列表里。只要差别超过正确结果最大绝对值的万分之一，就算抓住。
-
-先试 `(torch.randn(4, 20), (20,))`，它能抓住四个里的几个？
-"""
-
-# %% tags=["exercise"]
-my_inputs = [...]
-
-catch("layer_norm", my_inputs)
-
-# %% [markdown] lang="en"
-r"""
-Stuck? Drag σ in *The blind test* to a place where all four curves are high.
-
-<details><summary>The idea</summary>
-
-All four differ under the root alone, so every term there has to count. Make σ² about as large as ε, with small numbers or with a large `eps` in the call, and keep the rows short, so that d − 1 differs from d.
-
-</details>
-"""
-
-# %% [markdown] lang="zh"
-r"""
-卡住了？在“看不见错误的测试”的面板里拖动 σ，找一个四条曲线都很高的地方。
-
-<details><summary>思路</summary>
-
-四个版本只在根号那里不同，所以根号里的每一项都要起作用。让 σ² 与 ε 差不多大，可以用很小的数，也可以在调用时给一个很大的 `eps`；行还要短，d − 1 和 d 才有差别。
-
-</details>
-"""
-
-# %% tags=["solution"]
-solved_catch = [(3e-3 * torch.randn(4, 5), (5,))]
-
-catch("layer_norm", solved_catch)
-
-
-# %% [markdown] lang="en"
-r"""
 ## Exercise: LayerNorm
 
-Write all of it. `normalized_shape` is a tuple with the sizes of the last axes; `weight` is γ and `bias` is β, either may be `None`.
+Write the formula as a function with the arguments of PyTorch's `F.layer_norm`.
+
+* `x` is a tensor, and `normalized_shape` is a tuple with the sizes of its last axes. The numbers along these axes share one mean. For tokens in a tensor of shape `(N, L, d)` it is `(d,)`, and with `(L, d)` each sentence has a single mean.
+* `weight` is γ and `bias` is β. Either may be `None`: if there is no `weight`, leave out the multiplication, and if there is no `bias`, the addition.
 """
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+它们组成一个圆。
+
+</details>
+
+把“步骤”拖回 1，“俯仰”拖到 0，就能看出原因。减去均值之后，一个词元的特征加起来是 0。这样的点都在同一个平面上，这个平面与对角线垂直，第一步就是让每个点垂直地落到这个平面上。
+
+除以 σ 之后，三个特征的平方的均值是 1，加起来就是 3。所以第二步让每个点向里或向外移动，直到离原点 √3 = 1.73。与原点距离相同的点组成球面，平面与球面相交，得到一个圆。（拖动时图会自动放大，线框始终是同一个球面。）
+
+可见层归一化忘掉了两样：点原来有多高，离得有多远。三个数里它只留下一个，就是从对角线看去，点在哪个方向。有 d 个特征时也是这样，每个输出的均值都是 0，长度都是 √d。
+
+## 公式
+
+完整的公式里还有三个符号：
+
+$$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
+
+* $x_1, \dots, x_d$ 是一个词元的各个特征，它们排在最后一个轴上（[第 02 课](02_norm_axes.ipynb)）。别的词元不参与计算。
+* σ² 是方差，求的时候除以 d。[第 01 课](01_why_normalize.ipynb)提过，`x.var()` 除以的是 d − 1。
+* ε 是小常数，默认取 $10^{-5}$。如果一个词元的特征全都相等，σ 就是 0，有了 ε 才不会算出 0 / 0。它写在根号里面。
+* γ 和 β 是两个向量，各由 d 个学出来的数组成，用来缩放和平移每个特征。有了它们，模型又可以离开那个圆。所有词元共用 γ 和 β。
+
 ## 练习：层归一化
 
-请写出完整的函数。`normalized_shape` 是一个元组，即最后几个轴的大小；`weight` 是 γ，`bias` 是 β，两者都可以是 `None`。
+请把公式写成函数，参数和 PyTorch 的 `F.layer_norm` 一样。
+
+* `x` 是张量，`normalized_shape` 是元组，里面是最后几个轴的大小，这些轴上的数共用一个均值。如果词元放在形状为 `(N, L, d)` 的张量里，它就是 `(d,)`；要是写 `(L, d)`，就是每句话只有一个均值。
+* `weight` 是 γ，`bias` 是 β，两者都可以是 `None`：没有 `weight` 就不乘，没有 `bias` 就不加。
 """
 
 
@@ -399,22 +171,22 @@ check("layer_norm", my_layer_norm)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? *The last axes*, *Divided by d* and the formula under *The blind test* have a line each. float16 can wait for *Going further*: `check` only advises on it, and the solution below gets the same advice.
+Stuck? *By hand* has nearly all of it.
 
 <details><summary>The idea</summary>
 
-Centre once and use it twice: the variance is the mean of the centred numbers squared, over the same axes. γ multiplies first, then β is added, each only where there is one.
+If `normalized_shape` has n entries, the last n axes are `tuple(range(-n, 0))`. Subtract the mean over these axes, with `keepdim=True`, so that it lines up with x. You need the difference twice: its squares have the variance as their mean, and it is what you divide. Add ε to the variance before you take the square root. Multiply by γ first and add β last, each only if it is not `None`.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？“最后几个轴”“除以 d”和“看不见错误的测试”里的公式，各对应一行代码。float16 可以等到选读再说，`check` 只会给一条建议，下面的解答也会得到这条建议。
+卡住了？“动手算”里差不多都有了。
 
 <details><summary>思路</summary>
 
-减去均值只做一次，结果用两次。离差的平方沿同样的轴求均值，就是方差。先乘 γ，后加 β，没有的就跳过。
+`normalized_shape` 有 n 项，最后 n 个轴就写成 `tuple(range(-n, 0))`。沿这些轴求均值，写上 `keepdim=True`，才能与 x 对齐，然后相减。得到的差要用两次：它的平方的均值就是方差，除法的分子也是它。先给方差加上 ε，再开方。最后乘 γ，再加 β，不是 `None` 才做。
 
 </details>
 """
@@ -433,61 +205,20 @@ check("layer_norm", solved_layer_norm, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## What you will meet elsewhere
+`check` may add a remark about float16. That can wait for *Going further*.
 
-[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) has been copied very often, and its class differs from PyTorch's in three ways: ε stands outside the root, the variance is divided by d − 1, and ε is $10^{-6}$. Others compute the variance in one pass, as the mean of the squares minus the square of the mean, right on paper. Both, shortened, beside PyTorch's with the same ε:
+## Your function inside MiniLM
+
+MiniLM is a small Transformer that turns a sentence into a vector. It has 13 LayerNorms: one after the embedding, and two in each of its 6 layers. `plug_in` replaces all of them with your function. Then it asks which of four sentences is nearest in meaning to "He is playing the guitar." It measures this by the cosine between the vectors, which is 1 if they point the same way.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 在别处会遇到什么
+`check` 可能还会提到 float16，这一点等到选读再说。
 
-[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) 的代码流传很广，它的类有三处与 PyTorch 不同：ε 加在根号外面，求方差时除以 d − 1，ε 默认取 $10^{-6}$。还有人一遍就算出方差，用平方的均值减去均值的平方，这在纸上是对的。下面把这两种写法缩短，与 PyTorch 比一比，ε 取得一样。
-"""
+## 把你的函数放进 MiniLM
 
-
-# %% tags=["nbval-ignore-output"]
-def annotated(x, a_2, b_2, eps=1e-6):
-    mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)
-    return a_2 * (x - mean) / (std + eps) + b_2
-
-
-def one_pass(x, weight, bias, eps=1e-6):
-    mean = x.mean(-1, keepdim=True)
-    return (x - mean) / (x.square().mean(-1, keepdim=True) - mean.square() + eps).sqrt() * weight + bias
-
-
-x, ones, zeros = torch.randn(8, 64), torch.ones(64), torch.zeros(64)
-for name, z in {"x": x, "x / 10000": x / 10000, "x + 1000": x + 1000}.items():
-    off = [(f(z, ones, zeros) - F.layer_norm(z, (64,), eps=1e-6)).abs().max().item() for f in (annotated, one_pass)]
-    print(f"{name:10} annotated {off[0]:.2f}  one_pass {off[1]:.2f}")
-
-# %% [markdown] lang="en"
-r"""
-The 0.02 in the first line comes from d − 1. Where the input is divided by 10000, the 2.73 comes from ε outside the root. `one_pass` fails at a large mean: two nearly equal numbers are subtracted, and most digits are lost. (A model *trained* with `annotated` is not wrong, it has another norm; one that is to agree with PyTorch's is.)
-
-ε itself has no fixed value either: PyTorch takes $10^{-5}$, Keras $10^{-3}$, BERT and MiniLM $10^{-12}$. So a port that forgets `eps` runs, and is a little wrong.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-第一行的 0.02 来自 d − 1。输入除以 10000 之后，2.73 是 ε 放在根号外面造成的。`one_pass` 则错在均值很大的地方：那时两个几乎相等的数相减，有效数字会丢掉大半。（从头就用 `annotated` 训练的模型并没有错，它只是用了另一种归一化；要与 PyTorch 的结果或训练好的权重一致时，它才是错的。）
-
-ε 本身也没有统一的值，PyTorch 取 $10^{-5}$，Keras 取 $10^{-3}$，BERT 和 MiniLM 取 $10^{-12}$。所以移植模型时忘了 `eps`，程序照样能运行，只是有一点不对。
-"""
-
-# %% [markdown] lang="en"
-r"""
-## Your function in a trained model
-
-MiniLM, a small Transformer that turns sentences into vectors, has 13 LayerNorms, one after the embedding and two in each of its 6 layers. `plug_in` puts your function into all of them and asks which of four sentences comes nearest in meaning to "He is playing the guitar." The cosine of two vectors is 1 where they point the same way.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 你的函数在训练好的模型里
-
-MiniLM 是一个把句子变成向量的小型 Transformer，有 13 个层归一化，嵌入之后有一个，6 层里每层两个。`plug_in` 把它们都换成你的函数，再问四个句子里哪一句与“He is playing the guitar.”（他在弹吉他。）意思最近。两个向量方向相同时，余弦是 1。
+MiniLM 是一个小型 Transformer，能把一个句子变成一个向量。它有 13 个层归一化：嵌入之后一个，6 层里每层两个。`plug_in` 会把它们全都换成你的函数，再问四个句子里哪一句与“He is playing the guitar.”（他在弹吉他。）意思最近。远近用两个向量的余弦来衡量，方向相同时余弦是 1。
 """
 
 # %% tags=["slow"]
@@ -495,69 +226,431 @@ plug_in(layer_norm=my_layer_norm)
 
 # %% [markdown] lang="en"
 r"""
-**Predict first.** Three wrong LayerNorms: the one from The Annotated Transformer, one with ε = 0.001, one that forgets γ. Which of them changes MiniLM's choice?
+With a correct function, "Someone makes music." is nearest, with a cosine of 0.60.
+
+Does this show that a function is correct? Here are three that are not. `published` is the line from the beginning, and as in the code that people copy, it also divides by d − 1. `large_eps` uses ε = 0.001 in place of MiniLM's $10^{-12}$. `without_gamma` forgets γ.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**先猜一猜**：有三种错误的层归一化，一种照抄 The Annotated Transformer，一种取 ε = 0.001，一种忘了乘 γ。哪一种会改变 MiniLM 的选择？
+函数写对了，离它最近的就是“Someone makes music.”（有人在奏乐。），余弦是 0.60。
+
+这能说明函数写对了吗？下面三个函数都是错的。`published` 就是开头那行代码，而且和网上流传的一样，求方差时除以 d − 1。`large_eps` 用的 ε 是 0.001，而 MiniLM 的 ε 是 $10^{-12}$。`without_gamma` 忘了乘 γ。
 """
 
 
+# %%
+def published(x, shape, weight, bias, eps):
+    y = (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps)
+    return y * weight + bias
+
+
+def large_eps(x, shape, weight, bias, eps):
+    return layer_norm(x, shape, weight, bias, 0.001)
+
+
+def without_gamma(x, shape, weight, bias, eps):
+    return layer_norm(x, shape, None, bias, eps)
+
+
+# %% [markdown] lang="en"
+r"""
+**Predict first.** Which of the three makes another sentence the nearest?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**先猜一猜**：换上其中哪一个，最近的就成了别的句子？
+"""
+
+# %% tags=["guess"]
+questions.another_nearest_sentence()
+
 # %% tags=["slow", "answer"]
-def as_annotated(x, normalized_shape, weight=None, bias=None, eps=1e-5):
-    return annotated(x, weight, bias, eps)
-
-
-def large_eps(x, normalized_shape, weight=None, bias=None, eps=1e-5):
-    return layer_norm(x, normalized_shape, weight, bias, 1e-3)
-
-
-def without_gamma(x, normalized_shape, weight=None, bias=None, eps=1e-5):
-    return layer_norm(x, normalized_shape, None, bias, eps)
-
-
-for wrong in (as_annotated, large_eps, without_gamma):
-    print(wrong.__name__, plug_in(layer_norm=wrong), sep="\n", end="\n\n")
+guitar, others = "He is playing the guitar.", ["He is playing chess.", "Someone makes music.", "It will rain tomorrow."]
+with skip_if_missing(), torch.no_grad():
+    model = load_minilm()
+    print(f"{'':14}{'chess':>8}{'music':>8}{'rain':>8}")
+    for norm in (layer_norm, published, large_eps, without_gamma):
+        with patch_functions(model, layer_norm=norm):
+            vectors = model.encode([guitar, *others])  # (sentences, d)
+        print(f"{norm.__name__:14}", *(f"{cosine:7.3f}" for cosine in vectors[1:] @ vectors[0]))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Forgetting γ changes the choice. Nearest to the guitar is now chess, a sentence that shares most of its words and not its meaning. The other two change nothing that is shown here. MiniLM's ε is $10^{-12}$, and on these sentences every token's variance is at least a billion times that, so it does not matter where ε stands. An ε of 0.001 matters after the embedding alone, where variances are about 0.005 (0.029 for the first token); elsewhere they are above 0.1.
+Only `without_gamma` does.
 
 </details>
 
-So the line from the beginning passes this test even with d − 1 on top, and can live in published code for years.
+Without γ, *chess* is nearest, a sentence that shares most of its words with the guitar but not its meaning. With `large_eps` the cosines change in the third digit, and with `published` they hardly change at all, although it has two mistakes.
+
+So a function can be wrong in a model that works. That is why such a line can live in published code for years. You need a test that looks at the numbers, and it has to look at the right ones.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-忘了乘 γ 会改变选择。离弹吉他最近的变成了下棋，这两句英文用词差不多，意思却不同。另外两种在这里看不出任何变化。MiniLM 的 ε 是 $10^{-12}$，而在这几个句子里，每个词元的方差都至少是它的十亿倍，ε 放在哪里都没有分别。ε = 0.001 也只在嵌入之后那一处起作用，那里的方差在 0.005 上下（句首的特殊词元是 0.029）；别处的方差都在 0.1 以上。
+只有 `without_gamma`。
 
 </details>
 
-所以，开头那行代码就算再加上 d − 1，也能通过这个测试。难怪这样的错误能在公开的代码里待上多年。
+不乘 γ，最近的就变成了下棋（chess），这两句英文用词差不多，意思却不同。换上 `large_eps`，余弦到第三位小数才有变化；换上 `published`，几乎看不出变化，它却有两处错误。
+
+所以，模型工作正常，里面的函数仍然可能是错的。难怪那样的一行代码能流传多年。要发现它，就得写测试去看数值，而且要看对地方。
 """
 
 # %% [markdown] lang="en"
 r"""
-## What training makes of γ
+## Where the mistake shows
 
-So γ matters most.
-
-**Predict first.** Before training every γ was 1. What has training made of them? Choose, then tick *trained*.
+The test that comes to mind first compares the two results on random numbers. `outside_root` has a single mistake: it adds ε to σ, outside the square root.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 训练把 γ 变成了什么
+## 错误在哪里露馅
 
-可见 γ 最要紧。
+最容易想到的测试，是随机取一些数，比较两个结果。下面的 `outside_root` 只有一处错误：它把 ε 加在 σ 上，写到了根号外面。
+"""
 
-**先猜一猜**：训练之前，γ 都是 1。训练把它们变成了什么样？先选，再勾选“训练之后”。
+
+# %%
+def outside_root(x, eps=1e-5):
+    centred = x - x.mean(-1, keepdim=True)
+    return centred / (centred.square().mean(-1, keepdim=True).sqrt() + eps)
+
+
+torch.manual_seed(0)
+x = torch.rand(4, 20)  # (N, d)
+print(f"max |difference| = {(outside_root(x) - F.layer_norm(x, (20,))).abs().max():.5f}")
+
+# %% [markdown] lang="en"
+r"""
+With a tolerance of 0.001, it passes. The panel makes the same comparison for inputs of *every* size. It opens at σ = 1, and the numbers of `torch.rand` have σ = 0.29.
+
+The height of a curve is an error: the largest difference from LayerNorm, as a fraction of the largest output without ε. Where a curve is low, a test cannot see the mistake. The orange curve is `outside_root`. The others add ε twice, leave it out, or divide the variance by d − 1.
+
+**Predict first.** ε is 0.00001. How small must σ be until the orange curve reaches a tenth? Choose an answer, then drag σ to the left.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+容差取 0.001，它就通过了。面板把**各种**大小的输入都这样比一遍。它从 σ = 1 开始，而 `torch.rand` 生成的数 σ = 0.29。
+
+曲线的高度是误差，也就是与层归一化的最大差别，除以没有 ε 时最大的那个输出。曲线低的地方，测试看不出错误。橙色曲线就是 `outside_root`，另外几条分别是 ε 加了两次、漏了 ε，以及求方差时除以 d − 1。
+
+**先猜一猜**：ε 是 0.00001。σ 小到多少，橙色曲线才升到十分之一？先选好答案，再把 σ 往左拖。
+"""
+
+# %% tags=["panel", "guess"]
+blind_comparison.panel()
+
+# %% tags=["answer"]
+blind_comparison.panel().still(sigma=10**-3.8)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+It reaches a tenth at σ = 0.006 already.
+
+</details>
+
+That is 600 times as large as ε. Yet the wrong function does nothing unusual there, since 0.006 + 0.00001 is still about 0.006. It is the *right* function that changes, because it adds ε to σ². With σ² = 0.000036, the sum is 0.000046, more than a quarter larger, so the right output is a tenth smaller than without ε.
+
+In general, an output without ε would have standard deviation 1. With ε inside the root it has $\sigma/\sqrt{\sigma^2 + \varepsilon}$, and with ε outside it has $\sigma/(\sigma + \varepsilon)$. The next cell prints both, and how many times as large the second is.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+σ = 0.006 时就已经到十分之一了。
+
+</details>
+
+这时的 σ 是 ε 的 600 倍。错的函数在这里没有什么异样，0.006 + 0.00001 仍然约等于 0.006。变了的是**正确**的函数，因为它把 ε 加在 σ² 上：σ² = 0.000036，加起来是 0.000046，多了四分之一以上，所以正确的输出比没有 ε 时小了十分之一。
+
+一般来说，没有 ε 时，输出的标准差是 1。ε 写在根号里面，输出的标准差是 $\sigma/\sqrt{\sigma^2 + \varepsilon}$；写在外面，就是 $\sigma/(\sigma + \varepsilon)$。下一个单元格打印这两个数，以及后者是前者的多少倍。
+"""
+
+# %%
+eps = 1e-5
+for sigma in (1, 0.02, 0.006, 0.001, 1e-4, 1e-5, 1e-7):
+    inside, outside = sigma / (sigma**2 + eps) ** 0.5, sigma / (sigma + eps)
+    print(f"σ = {sigma:7.0e}   inside {inside:.4f}   outside {outside:.4f}   ratio {outside / inside:6.2f}")
+
+# %% [markdown] lang="en"
+r"""
+The right output begins to shrink when σ is near $\sqrt{\varepsilon}$ = 0.003, and the wrong one only when σ is near ε. Between the two they drift apart, up to a ratio of $\sqrt{\varepsilon}/\varepsilon$ = 316. The numbers of `torch.rand` are far above both limits, so they could not see this mistake. **A test can pass only because its numbers cannot see the mistake.**
+
+This also solves the riddle of lesson 00. At *s* = 0.001, the variance was an eighth of ε, and $\sqrt{1/(1+8)}$ is a third. That was the length that the bars had left.
+
+Are real inputs so small? [GPT-2's](https://github.com/openai/gpt-2/blob/master/src/model.py) token embeddings start with σ = 0.02. There ε = $10^{-5}$ makes the output 1.2% smaller, which is the second row of the table.
+
+The dotted curve behaves in another way. Dividing by d − 1 changes the output of every large input by the same 2.5%, and on small inputs ε hides it. (The orange curve has a dip near σ = 0.5, because σ + ε and $\sqrt{\sigma^2 + \varepsilon}$ happen to be equal there.)
+
+**Your turn, one line.** With ε = $10^{-5}$, for which σ of the input is the output only *half* as large as it would be without ε? Replace `None` with a number or an expression.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+正确的输出，σ 小到 $\sqrt{\varepsilon}$ = 0.003 附近就开始变小；错误的输出，要等 σ 小到 ε 附近才变小。在这两处之间，两者越差越远，倍数趋近 $\sqrt{\varepsilon}/\varepsilon$ = 316。`torch.rand` 生成的数远在两处之上，当然照不出这个错误。**测试能通过，有时只是因为用的数碰巧照不出错误。**
+
+第 00 课留下的谜也解开了。*s* = 0.001 时，方差是 ε 的八分之一，而 $\sqrt{1/(1+8)}$ 正是三分之一，那时柱子就只剩这么长。
+
+真实的输入会这么小吗？[GPT-2](https://github.com/openai/gpt-2/blob/master/src/model.py) 的词元嵌入，训练开始时 σ = 0.02，这时 ε = $10^{-5}$ 会让输出小 1.2%，也就是表里的第二行。
+
+虚点画的曲线是另一种样子。求方差时除以 d − 1，只要输入够大，输出都差 2.5%；输入很小时，却被 ε 盖住了。（橙色曲线在 σ = 0.5 附近有一道深谷，因为 σ + ε 与 $\sqrt{\sigma^2 + \varepsilon}$ 在那里碰巧相等。）
+
+**轮到你了**，只写一行：ε = $10^{-5}$，输入的 σ 取多少时，输出只有没有 ε 时的**一半**？请把 `None` 换成一个数，或者一个算式。
+"""
+
+# %% tags=["exercise"]
+my_sigma = None
+
+check("half_size", my_sigma)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? Use the expression for ε inside the root.
+
+<details><summary>The idea</summary>
+
+If $\sigma/\sqrt{\sigma^2 + \varepsilon}$ is a half, then $\sigma^2/(\sigma^2 + \varepsilon)$ is a quarter, so ε is three times σ².
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？用 ε 写在根号里面的那个式子。
+
+<details><summary>思路</summary>
+
+$\sigma/\sqrt{\sigma^2 + \varepsilon}$ 等于二分之一，那么 $\sigma^2/(\sigma^2 + \varepsilon)$ 就是四分之一，所以 ε 是 σ² 的三倍。
+
+</details>
+"""
+
+# %% tags=["solution"]
+solved_sigma = (1e-5 / 3) ** 0.5
+
+check("half_size", solved_sigma, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## Write the test
+
+Now you are the one who checks. `catch` has the four wrong functions of the panel, and it runs them on inputs that you choose. A function is caught if its result differs from the right one by more than a ten-thousandth of the largest number in it.
+
+One input holds the arguments of one call, as a tuple or as a dict: `(x, (20,))` or `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`. Put your inputs into a list. Start with `(torch.randn(4, 20), (20,))`: it catches only one of the four. Then find inputs that catch them all.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 轮到你写测试
+
+这回你来当检查者。`catch` 手里有面板上那四个错误的函数，它会用你选的输入来运行它们。只要结果与正确结果相差超过正确结果中最大数的万分之一，就算抓住了。
+
+一组输入就是一次调用的参数，写成元组或字典：`(x, (20,))` 或 `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`。把各组输入放进一个列表。先试 `(torch.randn(4, 20), (20,))`，它只能抓住四个里的一个。然后找出能把它们全都抓住的输入。
+"""
+
+# %% tags=["exercise"]
+my_inputs = [...]
+
+catch("layer_norm", my_inputs)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? Drag σ in the panel to a place where all four curves are high.
+
+<details><summary>The idea</summary>
+
+The four differ only in what they divide by, so every part of that must count. Make σ² about as large as ε, either with small numbers in x or with a large `eps`. Keep the rows short, so that d − 1 differs clearly from d.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？在面板里拖动 σ，找一个四条曲线都很高的地方。
+
+<details><summary>思路</summary>
+
+四个函数只有除数不同，所以除数的每一部分都要起作用。让 σ² 和 ε 差不多大，可以把 x 里的数取得很小，也可以把 `eps` 取得很大。行要短，这样 d − 1 与 d 才有明显的差别。
+
+</details>
+"""
+
+# %% tags=["solution"]
+solved_catch = [(3e-3 * torch.randn(4, 5), (5,))]
+
+catch("layer_norm", solved_catch)
+
+# %% [markdown] lang="en"
+r"""
+So which test catches a wrong LayerNorm? One whose input has σ² about as large as ε, so that both count under the root, and short rows. One such input is enough for these four.
+
+For others it is not. A function that takes the mean over only the last axis passes until `normalized_shape` has two sizes. A forgotten `keepdim=True` raises an error, unless all axes are equally long: then the means line up with the wrong axis, and nobody complains. So test several sizes of numbers, axes of different lengths, and once axes of the same length. `check` does this with your function, which is why it asked for more than one input.
+
+## What other code does differently
+
+**Another place, another variance, another ε.** [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) has been copied very often. The core of its class is this:
+
+```python
+mean = x.mean(-1, keepdim=True)
+std = x.std(-1, keepdim=True)
+return self.a_2 * (x - mean) / (std + self.eps) + self.b_2
+```
+
+It differs from PyTorch in three ways: ε is outside the root, `x.std()` divides by d − 1, and ε is $10^{-6}$. A model that was *trained* with this class is fine; it just has a different norm. It is a mistake only if you load weights that were trained with PyTorch's LayerNorm, or want its numbers.
+
+**Another default.** PyTorch takes ε = $10^{-5}$, [Keras](https://keras.io/api/layers/normalization_layers/layer_normalization/) takes $10^{-3}$, and BERT and MiniLM take $10^{-12}$. If you move a model to another library and forget `eps`, it runs and is slightly wrong. With Keras's value, an input with σ = 0.02 loses not 1.2% of its size but almost half.
+
+## In short
+
+* LayerNorm subtracts a token's mean and divides by its standard deviation. Before γ and β, every output has mean 0 and length √d, apart from ε.
+* ε is added to the variance, inside the root, and the variance is divided by d. The output has standard deviation $\sigma/\sqrt{\sigma^2 + \varepsilon}$.
+* A working model does not show that its LayerNorm is right, and a passing test does not, either, if its numbers cannot see the mistake.
+* Test with σ² near ε, with short rows, and with axes of different and of equal lengths.
+
+## Three closing questions
+
+1. Two different tokens get exactly the same output from LayerNorm. What can you say about them, if ε is negligible?
+
+<details><summary>Answer</summary>
+
+After their means are subtracted, they point in the same direction. So one of them is the other, multiplied by a positive number, plus a number that is added to all features.
+
+</details>
+
+2. Somebody's LayerNorm agrees with PyTorch's on `torch.randn(16, 64)` to four decimal places. On numbers with σ about 0.001, its outputs are three times too large. What do you suspect?
+
+<details><summary>Answer</summary>
+
+ε is outside the root, or it is missing or far too small. With ε added twice, the outputs would be too small instead.
+
+</details>
+
+3. You may use one input only, with an absolute tolerance of 0.001: `torch.rand(4, 20)` or `3e-4 * torch.randn(4, 20)`. Which of the panel's four mistakes does each of them catch?
+
+<details><summary>Answer</summary>
+
+The first catches only d − 1. The second catches the other three, but there d − 1 changes the output by less than 0.001. `catch` would see it, because it compares relative to the largest output, which is small here as well.
+
+</details>
+
+The next cell checks the last two answers.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+那么，怎样的测试才能抓住写错的层归一化？输入的 σ² 要与 ε 差不多大，这样根号里的两项都起作用；行还要短。对付这四个函数，一组这样的输入就够了。
+
+换成别的错误，这还不够。只沿最后一个轴求均值的函数，要等 `normalized_shape` 里有两个数才会露馅。忘了写 `keepdim=True`，一般会报错，可是如果各个轴一样长，均值就会悄悄对到别的轴上，什么提示也没有。所以，数的大小要有好几种，轴的长度要各不相同，另外还要有一次全都相同。`check` 就是这样检查你的函数的，难怪它不止用一组输入。
+
+## 别的代码怎么写
+
+**位置、方差、ε 都不一样**：[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) 的代码流传很广，其中最要紧的几行是：
+
+```python
+mean = x.mean(-1, keepdim=True)
+std = x.std(-1, keepdim=True)
+return self.a_2 * (x - mean) / (std + self.eps) + self.b_2
+```
+
+它有三处与 PyTorch 不同：ε 写在根号外面，`x.std()` 除以 d − 1，ε 取 $10^{-6}$。用它**训练**出来的模型没有问题，只是归一化的方法不同罢了。要载入用 PyTorch 的层归一化训练的权重，或者要得到同样的数值，它才是错的。
+
+**默认值不一样**：PyTorch 的 ε 是 $10^{-5}$，[Keras](https://keras.io/api/layers/normalization_layers/layer_normalization/) 是 $10^{-3}$，BERT 和 MiniLM 是 $10^{-12}$。把模型搬到别的框架时忘了 `eps`，程序照样运行，结果却差了一点。用 Keras 的默认值，σ = 0.02 的输入，输出小的就不是 1.2%，而是将近一半。
+
+## 小结
+
+* 层归一化让词元减去均值，再除以标准差。在乘 γ、加 β 之前，不计 ε 的影响，输出的均值都是 0，长度都是 √d。
+* ε 加在方差上，写在根号里面；求方差时除以 d。输出的标准差是 $\sigma/\sqrt{\sigma^2 + \varepsilon}$。
+* 模型工作正常，不等于层归一化没写错。测试通过了也不等于没写错，也许只是用的数照不出错误。
+* 测试时，σ² 要接近 ε，行要短，轴的长度既要有不同的，也要有相同的。
+
+## 三个思考题
+
+1. 两个不同的词元经过层归一化，得到完全相同的输出。如果 ε 可以忽略，这两个词元有什么关系？
+
+<details><summary>答案</summary>
+
+减去均值之后，它们的方向相同。也就是说，其中一个乘以一个正数，再给所有特征加上同一个数，就成了另一个。
+
+</details>
+
+2. 有人写的层归一化，在 `torch.randn(16, 64)` 上与 PyTorch 的结果到小数点后第四位都一致。换成 σ 约为 0.001 的数，它的输出却是正确值的三倍。你怀疑是什么错误？
+
+<details><summary>答案</summary>
+
+ε 写在了根号外面，或者漏掉了，或者取得太小。要是 ε 加了两次，输出会偏小。
+
+</details>
+
+3. 只许用一组输入，绝对容差是 0.001：`torch.rand(4, 20)` 或者 `3e-4 * torch.randn(4, 20)`。面板里的四种错误，它们各能抓住哪几种？
+
+<details><summary>答案</summary>
+
+第一组只能抓住 d − 1。第二组能抓住另外三种，但 d − 1 在那里对输出的影响不到 0.001。`catch` 却抓得住它，因为它看的是相对于最大输出的差别，而这里的输出也很小。
+
+</details>
+
+下一个单元格验算后两题。
+"""
+
+# %% tags=["answer"]
+torch.manual_seed(0)
+large, small = torch.randn(16, 64), 1e-3 * torch.randn(16, 64)  # (N, d)
+print(f"2.   {(outside_root(large) - layer_norm(large, (64,))).abs().max():.5f}", end="   ")
+print(f"{(outside_root(small) / layer_norm(small, (64,))).median():.1f}")
+inputs = torch.rand(4, 20, dtype=torch.float64), 3e-4 * torch.randn(4, 20, dtype=torch.float64)
+for formula in ("outside", "twice", "without", "unbiased"):
+    wrong = getattr(blind_comparison, formula)
+    print(f"3.   {formula:10}", *(f"{(wrong(x) - layer_norm(x, (20,))).abs().max():9.5f}" for x in inputs))
+
+# %% [markdown] lang="en"
+r"""
+## Read next
+
+* The paper: [Layer Normalization](https://arxiv.org/abs/1607.06450), Ba, Kiros and Hinton 2016.
+* The code: [torch.nn.LayerNorm](https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html), every argument with its default.
+* What it is good for: [Understanding and Improving Layer Normalization](https://arxiv.org/abs/1911.07013), Xu and others 2019. They find that the gradients of mean and variance matter more than the normalization in the forward pass.
+
+LayerNorm forgets the mean of every token. Newer language models keep it, and nobody seems to mind. [Lesson 06](06_rms_norm.ipynb) asks what you lose.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 接着读
+
+* 论文：[Layer Normalization](https://arxiv.org/abs/1607.06450)，Ba、Kiros 和 Hinton，2016。层归一化就出自这里。
+* 代码：[torch.nn.LayerNorm](https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html)，每个参数和默认值都有说明。
+* 它为什么有用：[Understanding and Improving Layer Normalization](https://arxiv.org/abs/1911.07013)，Xu 等人，2019。他们发现，均值和方差的梯度比前向计算时的归一化更重要。
+
+层归一化忘掉了每个词元的均值。新一些的语言模型却把均值留着，好像谁也不在意。这样会丢掉什么？[第 06 课](06_rms_norm.ipynb)来回答。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: what training makes of γ
+
+Without γ, MiniLM chose another sentence. So what do its γ look like? Before training, every γ was 1.
+
+**Predict first.** What has training made of them? Choose an answer, then tick *trained*.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：训练把 γ 变成了什么
+
+不乘 γ，MiniLM 就选了别的句子。那么 γ 究竟是什么样的？训练之前，γ 都是 1。
+
+**先猜一猜**：训练把它们变成了什么样？先选好答案，再勾选“训练之后”。
 """
 
 # %% tags=["panel", "guess"]
@@ -565,204 +658,65 @@ gammas = [value for name, value in minilm_layer_norms().items() if name.endswith
 trained_scales.panel(gammas)
 
 # %% tags=["answer"]
-trained_scales.panel(gammas).still(trained=True, place=12)
+trained_scales.panel(gammas).still(trained=True, place=1)
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Nearly all γ are below 1, and their means lie between 0.5 and 0.75. Only after attention (norms 1, 3, 5 …) are there any above 1, two to five features in each.
+Nearly all of them are smaller than 1.
 
 </details>
 
-In the last norm, which the picture shows, 3 of the 384 γ are 0 to eight digits, their β 0 to six. So these features never reach the output. Are they of no use? *Going further* tries it. Newer language models take another norm, one that leaves the mean alone: [lesson 06](06_rms_norm.ipynb).
+Their means lie between 0.5 and 0.75. Only after attention, in the norms 1, 3, 5 and so on, are there any above 1, two to five features in each.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-γ 几乎都小于 1，各层的均值在 0.5 和 0.75 之间。只有注意力之后的那些归一化层（编号 1、3、5……）里，各有两到五个特征的 γ 大于 1。
+几乎都比 1 小。
 
 </details>
 
-图中画的是最后一个归一化层，它的 384 个 γ 中，有 3 个精确到八位小数都是 0，对应的 β 精确到六位小数也是 0，所以这几个特征到不了输出。它们就没有用吗？选读里试一试。更新的语言模型换了一种归一化，不去动均值，见[第 06 课](06_rms_norm.ipynb)。
+各层的均值在 0.5 和 0.75 之间。只有注意力之后的那些归一化层（编号 1、3、5 等等）里，各有两到五个特征的 γ 大于 1。
 """
 
 # %% [markdown] lang="en"
 r"""
-## Three closing questions
+## Going further: the variance in one pass
 
-1. x has shape `(8, 128, 768)`. How many means does `layer_norm` compute for `(768,)`, each over how many numbers, and how many γ are there? And for `(128, 768)`?
-
-<details><summary>Answer</summary>
-
-For `(768,)` there are 1024 means over 768 numbers each, and 768 γ. For `(128, 768)` there are 8 means over 98304 numbers each, and 98304 γ.
-
-</details>
-
-2. Another LayerNorm agrees to 0.00003 on `torch.randn(16, 64)`. On very small input, σ about 0.001, its numbers are three times too large. What do you suspect, and which line shows it?
-
-<details><summary>Answer</summary>
-
-ε outside the root, or forgotten, or far too small. Give it `1e-3 * torch.randn(16, 64)` and divide by torch's result. With ε added twice the numbers would come out too small.
-
-</details>
-
-3. You may choose one input for a test of LayerNorm: `torch.rand(4, 20)` with an absolute tolerance of 0.001, or `3e-4 * torch.randn(2, 3, 20)` with the same. Which one, and which of the four wrong formulas does it find?
-
-<details><summary>Answer</summary>
-
-The second. It finds std + ε, no ε and ε twice, while d − 1 is off by 0.0001 to 0.0002 there and slips through. (`catch` measures relative to the result, and catches it.) The first finds d − 1 only. So use both, and once `(3, 20)` as `normalized_shape`; otherwise a version that averages over the last axis only gets away.
-
-</details>
-
-The numbers:
+Some code computes the variance as the mean of the squares minus the square of the mean, because then it needs to read x only once. On paper this is the same.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 三个思考题
+## 选读：一遍算出方差
 
-1. x 的形状是 `(8, 128, 768)`。写 `(768,)` 时，`layer_norm` 算几个均值？每个均值由多少个数得到？γ 有多少个？写 `(128, 768)` 时呢？
-
-<details><summary>答案</summary>
-
-写 `(768,)` 时有 1024 个均值，每个由 768 个数得到，γ 有 768 个。写 `(128, 768)` 时有 8 个均值，每个由 98304 个数得到，γ 有 98304 个。
-
-</details>
-
-2. 另一个人写的层归一化，在 `torch.randn(16, 64)` 上只差 0.00003。换成很小的输入，σ 约为 0.001，它的结果却是正确值的三倍。你怀疑什么？用哪一行代码可以看出来？
-
-<details><summary>答案</summary>
-
-ε 在根号外面，或者漏掉了，或者取得太小。用 `1e-3 * torch.randn(16, 64)` 作输入，再除以 torch 的结果。要是 ε 加了两次，结果会偏小。
-
-</details>
-
-3. 测试层归一化时，只许选一种输入：`torch.rand(4, 20)`，绝对容差 0.001；或者 `3e-4 * torch.randn(2, 3, 20)`，容差相同。选哪一种？它能查出四种错误公式中的哪几种？
-
-<details><summary>答案</summary>
-
-选第二种。它能查出“标准差 + ε”“没有 ε”和“ε 加了两次”，“除以 d − 1”在那里只差 0.0001 到 0.0002，会漏过（`catch` 看的是相对误差，抓得住它）；第一种却只能查出“除以 d − 1”。所以最好两种都用，再用一次 `(3, 20)` 作 `normalized_shape`，不然，只沿最后一个轴求均值的代码也能蒙混过去。
-
-</details>
-
-三题的数：
-"""
-
-# %%
-x = torch.randn(8, 128, 768)
-print(Text(en="means", zh="均值个数"), x.mean(-1).numel(), x.mean((-2, -1)).numel())
-small = 1e-3 * torch.randn(16, 64)
-print(Text(en="ratio", zh="比值"), f"{(published(small) / F.layer_norm(small, (64,))).median():.0f}")
-both = torch.rand(4, 20, dtype=torch.float64), 3e-4 * torch.randn(2, 3, 20, dtype=torch.float64)
-for name, formula, *_ in blind_comparison.FORMULAS[:4]:
-    print(name, *(f"{(formula(z) - blind_comparison.right(z)).abs().max():.4f}" for z in both))
-
-# %% [markdown] lang="en"
-r"""
-## In short
-
-* ε stands inside the root, the variance is divided by d, and both run over the last axes.
-* The output's variance is σ² / (σ² + ε), and then γ and β decide.
-* A test is as good as its inputs: several sizes, unequal axes, and once equal ones.
-
-## Read next
-
-* The paper: [Layer Normalization](https://arxiv.org/abs/1607.06450), Ba, Kiros and Hinton 2016.
-* The code: [torch.nn.LayerNorm](https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html), every argument with its default.
-* What it is good for: [Understanding and Improving Layer Normalization](https://arxiv.org/abs/1911.07013), Xu and others 2019, who find the gradients of mean and variance more important than the normalization going forward.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 小结
-
-* ε 放在根号里面，求方差时除以 d，两者都沿最后几个轴。
-* 输出的方差是 σ² / (σ² + ε)，之后由 γ 和 β 决定。
-* 测试好不好，要看输入。数的大小要有几种，各轴的大小要不同，另外再测一次相同的。
-
-## 接着读
-
-* 论文《层归一化》，[Layer Normalization](https://arxiv.org/abs/1607.06450)，Ba、Kiros 和 Hinton，2016。
-* 代码 [torch.nn.LayerNorm](https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html)，每个参数和默认值都有说明。
-* 它为什么有用，《理解和改进层归一化》，[Understanding and Improving Layer Normalization](https://arxiv.org/abs/1911.07013)，Xu 等人，2019，他们发现，均值和方差的梯度比前向的归一化更要紧。
-"""
-
-# %% [markdown] lang="en"
-r"""
-## Going further: three features that never come out
-
-**Predict first.** In MiniLM's last norm three γ are 0. Does the model use these features at all? The cell sets them to 0 in all norms *before* the last, and asks how far the sentences' vectors turn: at a cosine of 1 they do not turn. For comparison, it does the same with 20 other threes.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 选读：到不了输出的三个特征
-
-**先猜一猜**：MiniLM 最后一个归一化层里有三个 γ 是 0，模型到底用不用这三个特征？下面的单元格在最后一个归一化层**之前**，每一处都把它们置为 0，看句子的向量转过多少，余弦为 1 就是一点没转。作为对照，再换 20 组特征，每组三个，各做一次。
-"""
-
-
-# %% tags=["answer"]
-def turned(features):
-    def switched_off(x, normalized_shape, weight, bias, eps):
-        y = layer_norm(x, normalized_shape, weight, bias, eps)  # (N, L, d)
-        return y if torch.equal(weight, gammas[-1]) else y.index_fill(-1, features, 0.0)
-
-    with patch_functions(model, layer_norm=switched_off):
-        return (model.encode(sentences) * complete).sum(-1).mean().item()
-
-
-with skip_if_missing(), torch.no_grad():
-    model, sentences = load_minilm(), ["He is playing the guitar.", "Someone makes music.", "It will rain tomorrow."]
-    complete, three = model.encode(sentences), gammas[-1].abs().topk(3, largest=False).indices
-    others = [turned(torch.arange(i, 384, 128)) for i in range(20)]
-    print(Text(en="features", zh="特征"), three.sort().values.tolist(), f"{turned(three):.2f}")
-    print(Text(en="20 others, from, to", zh="另外 20 组，从、到"), f"{min(others):.2f} {max(others):.2f}")
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-The model does use them. Without 127, 223 and 319 the vectors turn to a cosine of 0.89. (The 20 others turn them to 0.98 or 0.99, but most of those are small. The next largest features, 62, 99 and 249, turn them to 0.38.)
-
-</details>
-
-So attention and the feed-forward networks work with them, and only the last norm drops them. Why just these? Let them out, with a γ like the others':
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-模型用到了它们。去掉 127、223、319，余弦就降到 0.89。（另外 20 组只降到 0.98 或 0.99，不过那些特征多半很小。大小仅次于这三个的特征是 62、99、249，去掉它们，余弦降到 0.38。）
-
-</details>
-
-所以，注意力和前馈网络一直在用它们，只有最后一个归一化层把它们丢掉。为什么偏偏丢掉这三个？让它们的 γ 和别的一样大，放它们出来看看。
+有的代码用平方的均值减去均值的平方来求方差，因为这样只需把 x 读一遍。在纸上，两种算法的结果一样。
 """
 
 
 # %%
-def let_out(x, normalized_shape, weight, bias, eps):
-    return layer_norm(x, normalized_shape, weight.where(weight.abs() > 1e-6, weight.median()), bias, eps)
+def one_pass(x, eps=1e-5):
+    mean = x.mean(-1, keepdim=True)
+    return (x - mean) / (x.square().mean(-1, keepdim=True) - mean.square() + eps).sqrt()
 
 
-with skip_if_missing(), torch.no_grad(), patch_functions(model := load_minilm(), layer_norm=let_out):
-    opened = model.encode(sentences)
-    for i in (1, 2):
-        print(f"cos(0, {i}): {complete[0] @ complete[i]:.2f} → {opened[0] @ opened[i]:.2f}")
+torch.manual_seed(0)
+x = torch.randn(8, 64)  # (N, d)
+for shift in (0, 10, 100, 1000):
+    off = (one_pass(x + shift) - layer_norm(x + shift, (64,))).abs().max()
+    print(f"shift = {shift:4}   max |difference| = {off:.6f}")
 
 # %% [markdown] lang="en"
 r"""
-Now the guitar and the rain, sentence 2, look related: their cosine rises from 0.02 to 0.46. At the input of the last norm they are, by mean size, among the four largest of the 384 features in each of 18 texts that we tried. So, let out, they drown some of what tells sentences apart.
+In float32 it fails when the mean is large. Two nearly equal numbers are subtracted, and most of their digits cancel. In the end what is left may even be negative, and its root is NaN.
 """
 
 # %% [markdown] lang="zh"
 r"""
-这时弹吉他和下雨（2 号句子）显得有关了，余弦从 0.02 升到 0.46。在最后一个归一化层的**输入**里，按绝对值的平均来排，我们试过的 18 段文字中，它们都在 384 个特征的前四名。可见，把它们放出来，句子之间的差别就被盖住了一部分。
+用 float32 来算，均值一大就不行了：两个几乎相等的数相减，大部分有效数字都抵消了。剩下的数甚至可能是负的，一开方就成了 NaN。
 """
 
 # %% [markdown] lang="en"
@@ -773,7 +727,11 @@ With $\hat{x} = (x - \mu)\,r$, $r = 1 / \sqrt{\sigma^2 + \varepsilon}$ and $g = 
 
 $$\frac{\partial L}{\partial x} = r\,\big(g - \mathrm{mean}(g) - \hat{x}\,\mathrm{mean}(g\,\hat{x})\big)$$
 
-with the means over the features; here $\hat{x}$ contains ε. Two parts of g are taken out: all of what would shift the token, and, where σ² is far above ε, nearly all of what would stretch it. The factor r is at most $1 / \sqrt{\varepsilon} = 316$, for tiny inputs, and small for large ones: normalization does *not* make all gradients equal. Weight and bias serve every token, so their gradients are sums over all axes but the last; x may have the shape `(N, d)` or `(N, L, d)`.
+where the means are taken over the features. Two parts of g are removed. The first would shift the token as a whole, and the second would stretch it, which the layer undoes anyway. The second is removed almost completely if σ² is far above ε.
+
+The factor r can be as large as $1 / \sqrt{\varepsilon} = 316$ for tiny inputs, and it is small for large ones. So normalization does *not* make all gradients equally large.
+
+The gradients of γ and β are sums over all tokens, because all tokens share these parameters. Write all three. x may have shape `(N, d)` or `(N, L, d)`.
 """
 
 # %% [markdown] lang="zh"
@@ -784,7 +742,11 @@ r"""
 
 $$\frac{\partial L}{\partial x} = r\,\big(g - \mathrm{mean}(g) - \hat{x}\,\mathrm{mean}(g\,\hat{x})\big)$$
 
-其中的均值都沿特征轴求，这里的 $\hat{x}$ 含 ε。g 有两部分被减去了。使词元整体平移的部分，全部减去；使词元整体缩放的部分，在 σ² 远大于 ε 时几乎全部减去。系数 r 随输入变小而增大，上限是 $1 / \sqrt{\varepsilon} = 316$；输入很大时，它很小。可见，归一化**并没有**让所有的梯度一样大。weight 和 bias 由所有词元共用，所以它们的梯度要沿最后一个轴以外的所有轴求和；x 的形状可以是 `(N, d)`，也可以是 `(N, L, d)`。
+其中的均值都沿特征轴求。g 里有两部分被减掉了，一部分会让词元整体平移，另一部分会让它整体伸缩，这两种变化反正会被归一化抵消。后一部分在 σ² 远大于 ε 时几乎全部减掉。
+
+系数 r 在输入很小时可以大到 $1 / \sqrt{\varepsilon} = 316$，输入很大时则很小。可见归一化**并没有**让所有的梯度一样大。
+
+γ 和 β 由所有词元共用，所以它们的梯度要对所有词元求和。请把三个梯度都写出来，x 的形状可以是 `(N, d)`，也可以是 `(N, L, d)`。
 """
 
 
@@ -797,22 +759,22 @@ check("layer_norm_backward", my_layer_norm_backward)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? The formula above is `grad_x`; the last sentence of that section says what the other two are sums over.
+Stuck? `grad_x` is the formula above.
 
 <details><summary>The idea</summary>
 
-x moves the output in three ways: directly, through the mean, and through the variance. Each way is one term in the brackets, and r, common to all, stands in front.
+x changes the output in three ways: directly, through the mean, and through the variance. Each of them is one term in the brackets. The other two gradients are sums over every axis but the last, of `grad_output` times $\hat{x}$ and of `grad_output` itself.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？上面的公式就是 `grad_x`；那一节的最后一句话说明了另外两个沿哪些轴求和。
+卡住了？上面的公式就是 `grad_x`。
 
 <details><summary>思路</summary>
 
-x 通过三条路影响输出，一条直接，一条经过均值，一条经过方差。括号里的三项各是一条路，公共的系数 r 提到前面。
+x 通过三条路影响输出：一条直接，一条经过均值，一条经过方差。括号里的三项各对应一条路。另外两个梯度分别是 `grad_output` 乘 $\hat{x}$，以及 `grad_output` 自己，沿最后一个轴以外的所有轴求和。
 
 </details>
 """
@@ -834,46 +796,23 @@ check("layer_norm_backward", solved_layer_norm_backward, keep=False)
 r"""
 ## Going further: float16
 
-Switch the panel of *The blind test* to float16. All formulas are then computed in it, and even the right one, the blue curve, is off by up to 0.001, float16's rounding. Where a number lies 256 or more from the mean, its square is infinite and the row is lost, here from σ = 155 on. BERT's ε, $10^{-12}$, *is* 0 in float16, so a constant row becomes 0 / 0. torch's own function computes in float32 and converts back:
+Go back to the panel and switch it to float16. All formulas are then computed in that type, and even the right one is off by up to 0.001, which is rounding. If a number lies 256 or more from the mean, its square is infinite in float16, and the row is lost. On the panel this happens from σ = 155 on.
+
+Small numbers are in danger as well. BERT's ε, $10^{-12}$, *is* 0 in float16, so a row of equal numbers becomes 0 / 0. PyTorch's own function computes in float32 and converts the result back.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：float16
 
-把“看不见错误的测试”的面板切换到 float16。这时所有公式都用 float16 计算，连正确的公式（蓝色曲线）也有误差，最大到 0.001，这是 float16 的舍入。只要有一个数与均值相差 256 以上，差的平方就溢出成无穷大，这一行就全坏了，这里从 σ = 155 开始。BERT 的 ε 是 $10^{-12}$，在 float16 里它**就是** 0，于是常数行变成 0 / 0。torch 自己的函数在内部用 float32 计算，算完再转回去。
+回到前面的面板，切换到 float16。这时所有公式都用这种类型来算，连正确的公式也有误差，最大到 0.001，这是舍入造成的。只要有一个数与均值相差 256 以上，它的平方在 float16 里就是无穷大，这一行就全毁了。在面板里，从 σ = 155 开始就是这样。
+
+很小的数也有危险。BERT 的 ε 是 $10^{-12}$，在 float16 里它**就是** 0，所以一行全都相等的数会变成 0 / 0。PyTorch 自己的函数用 float32 来算，算完再转回去。
 """
 
 # %%
 row = torch.full((1, 4), 3.0, dtype=torch.float16)
 centred = row - row.mean(-1, keepdim=True)
-print(Text(en="ε in float16", zh="float16 里的 ε"), torch.tensor(1e-12, dtype=torch.float16).item())
-print(Text(en="by hand", zh="手写"), centred / (centred.square().mean(-1, keepdim=True) + 1e-12).sqrt())
-print("torch", F.layer_norm(row, (4,), eps=1e-12))
-
-# %% [markdown] lang="en"
-r"""
-## Going further: Parameter or buffer?
-
-A tensor that is trained is an `nn.Parameter`, assigned to an attribute; one that is only remembered is a buffer; a Python list hides both from the module:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 选读：参数还是缓冲区？
-
-要训练的张量，用 `nn.Parameter` 包起来，赋给模块的属性；只需随模型保存的张量，登记为缓冲区。放进普通的 Python 列表，模块就看不见它们了。
-"""
-
-
-# %%
-class Three(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.trained = nn.Parameter(torch.ones(2))
-        self.register_buffer("remembered", torch.zeros(2))
-        self.hidden = [nn.Parameter(torch.ones(2))]
-
-
-print(Text(en="parameters", zh="参数"), [name for name, _ in Three().named_parameters()])
-print(Text(en="saved", zh="随模型保存"), list(Three().state_dict()))
+print("ε       ", torch.tensor(1e-12, dtype=torch.float16).item())
+print("float16 ", centred / (centred.square().mean(-1, keepdim=True) + 1e-12).sqrt())
+print("PyTorch ", F.layer_norm(row, (4,), eps=1e-12))

@@ -6,7 +6,7 @@ LayerNorm takes two steps, as lesson 05 showed: it subtracts a token's mean, and
 
 What was that step good for, and how can a model do without it? To find out, you first write RMSNorm, the first of the four functions that lesson 00 promised, and run SmolLM2 on it. The model calls it in 61 places: before each attention, before each feed-forward network, and once at the end. Then you put the missing step back and see what happens.
 
-Plan for about 45 minutes. *Going further* is extra.
+Plan for about 50 minutes. *Going further* is extra.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 那么，这一步原本有什么用？模型又凭什么可以不要它？这一课用实验来回答。你先写出 RMSNorm，也就是第 00 课说好要写的四个函数里的第一个，再用它来运行 SmolLM2。这个模型有 61 处要用到它：每个注意力之前一处，每个前馈网络之前一处，最后还有一处。然后把去掉的那一步补回去，看看会发生什么。
 
-整课大约需要 45 分钟，选读另计。
+整课大约需要 50 分钟，选读另计。
 """
 
 # %%
@@ -338,9 +338,7 @@ So the model is worse, but not ruined. Where does this 0.31 come from? First loo
 
 ## Three hundred tokens again
 
-Lesson 05 drew tokens with three features as points in space. LayerNorm first drops each point onto the plane of mean 0. Then it moves the point in or out, onto the sphere of radius √3. Where plane and sphere meet there is a circle, and that is where all its outputs lie.
-
-The panel shows the same 300 points twice, for LayerNorm on the left and for RMSNorm on the right, which skips step 1. In step 2 both layers divide each point by its current RMS. The *diagonal*, marked `(1, 1, 1)`, points upwards again, so the higher a point lies, the larger its mean. Hollow points start with a mean below 0.
+In lesson 05 you saw LayerNorm drop 300 points onto the plane of mean 0, and then move them onto the sphere of radius √3. The panel shows these points twice, for LayerNorm on the left and for RMSNorm on the right, which skips step 1. In step 2 both layers divide each point by its current RMS. Again the *diagonal* `(1, 1, 1)` points upwards, so the higher a point lies, the larger its mean.
 
 Now give all tokens a common mean: *shift* adds the same number to every feature, as in the third row of *By hand*.
 
@@ -361,9 +359,7 @@ r"""
 
 ## 又是三百个词元
 
-第 05 课把三个特征的词元画成了空间里的点。层归一化先让每个点落到均值为 0 的平面上，再让它向里或向外移到半径为 √3 的球面上。平面与球面相交的地方是一个圆，输出全都在这个圆上。
-
-面板的左右两边是同样的 300 个点，左边经过层归一化，右边经过 RMSNorm，它跳过第 1 步。第 2 步，两边的点都除以自己这时的均方根。标着 `(1, 1, 1)` 的**对角线**仍然朝上，所以点越高，均值就越大。空心的点，起初的均值小于 0。
+第 05 课里，层归一化让 300 个点先落到均值为 0 的平面上，再移到半径为 √3 的球面上。现在面板的左右两边都是这 300 个点，左边经过层归一化，右边经过 RMSNorm，它跳过第 1 步。第 2 步，两边的点都除以自己这时的均方根。**对角线** `(1, 1, 1)` 仍然朝上，所以点越高，均值就越大。
 
 现在让所有词元带上一个公共的均值：“平移”给每个特征加上同一个数，就像“动手算”的第三行那样。
 

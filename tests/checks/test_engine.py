@@ -644,6 +644,6 @@ def test_multiplying_by_none_is_named_beside_other_mistakes(name, function, name
 
 def test_a_none_that_is_not_an_argument_is_not_blamed_on_one():
     def forgetful(x, normalized_shape, weight=None, bias=None, eps=1e-5):
-        return x.sort(-1)[0] - dict().get("mean")
+        return x.sort(-1)[0] - {}.get("mean")
 
     assert check("layer_norm", forgetful, keep=False).mistake == "raises"

@@ -108,7 +108,7 @@ def test_page_as_text(mine):
         "Your progress",
         f"Exercises passed: 2 of {len(EXERCISES)}\nPredictions: 2; right: 1\n"
         f"Saved solutions: 1 of {len(SAVED_EXERCISES)} (gelu)",
-        "05_layer_norm: half_size (passed), catch_layer_norm (not begun), layer_norm (passed), "
+        "05_layer_norm: layer_norm (passed), half_size (passed), catch_layer_norm (not begun), "
         "layer_norm_backward (not begun)\n"
         "06_rms_norm: root_mean_square (forgot-root), rms_norm (a+b), rms_norm_llama (not begun), rms_norm_gemma "
         "(not begun)",

@@ -11,9 +11,10 @@ from matplotlib.colors import to_rgba
 from matplotlib.patheffects import withStroke
 from torch import Tensor
 
-from .axes_style import style_axes
-from .drag import draggable
-from .palette import INK, QUIET
+from blocklab_course.i18n import Text
+from blocklab_course.panel.axes_style import style_axes
+from blocklab_course.panel.drag import draggable
+from blocklab_course.panel.palette import INK, QUIET
 
 COUNT = 300
 EPS = 1e-5
@@ -23,6 +24,7 @@ POLE = np.ones(3) / RADIUS
 FRAME = np.stack([[1, -1, 0] / np.sqrt(2), [1, 1, -2] / np.sqrt(6), POLE])  # across, across, along (1, 1, 1)
 AXES = 1.16 * RADIUS * np.vstack([np.eye(3), POLE])  # the tips of the arrows
 CLOSEST = 1.22 * RADIUS  # half the width of the picture, at least
+RANGE = Text(en="{low} to {high}", zh="{low} 到 {high}")
 LAYERS = 16  # from the farthest to the nearest; points that look alike are one stroke
 
 
@@ -47,13 +49,19 @@ def on_the_way(x: Tensor, steps: float, subtract: bool) -> Tensor:
     return x * ((1 - done) + done / size)
 
 
+def between(values: Tensor, form: str, unit: str = "") -> str:
+    """The smallest and the largest value in words, or one number where both print alike."""
+    low, high = (format(float(value), form) + unit for value in (values.min(), values.max()))
+    return low if low == high else RANGE.format(low=low, high=high)
+
+
 class View:
     """One look at space from far away: what is nearer is larger and darker. A point whose token had a mean below 0
     before the shift is hollow, on all of its way.
     """
 
     def __init__(self, axes: Axes, colour: str):
-        self.title = axes.set_title("", size=13, color=INK, animated=True)
+        self.title = axes.set_title("", size=13, pad=15, color=INK, animated=True)  # above the name of the diagonal
         axes.set(xlim=(-1.3, 1.3), ylim=(-1, 1), aspect="equal", xticks=[], yticks=[])
         style_axes(axes, edges=())
         self.colour = np.array(to_rgba(colour))

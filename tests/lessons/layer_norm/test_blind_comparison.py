@@ -10,8 +10,10 @@ from blocklab_course.lessons.layer_norm.blind_comparison import (
     CUSP,
     EPS,
     FORMULAS,
+    LARGEST,
     OPENING,
     ROW,
+    SMALLEST,
     TENTH,
     blind_comparison,
     differences,
@@ -70,14 +72,16 @@ def test_the_curves_reach_as_far_left_as_the_slider(figure, sigma, from_here):
     [cover] = axes.patches
     curves = [line for line in axes.lines if len(line.get_xdata()) > 100]
     covered = axes.transAxes.inverted().transform(cover.get_extents())  # of the axes, from corner to corner
-    assert covered == pytest.approx(np.array([[0, 0], [math.log10(from_here / 1e-6) / 10, 1]]), abs=1e-6)
+    assert covered == pytest.approx(
+        np.array([[0, 0], [math.log10(from_here / SMALLEST) / math.log10(LARGEST / SMALLEST), 1]]), abs=1e-6
+    )
     assert [line.get_zorder() < cover.get_zorder() for line in curves] == [True] * (len(FORMULAS) - 1)
 
 
 def test_the_opening_state_gives_nothing_away_and_the_guess_is_judged_by_what_the_slider_finds():
     shown = panel()
     guess, sigma = shown.prediction, shown.controls["sigma"]
-    assert sigma.default > OPENING  # from where the curves are drawn
+    assert sigma.default >= OPENING  # from where the curves are drawn
     stops = [sigma.at(number) for number in range(sigma.last + 1)]
     first = max(size for size in stops if at(size) >= TENTH)
     offered = {option: float(re.search(r"[\d.]+", str(said))[0]) for said, option in guess.options.items()}

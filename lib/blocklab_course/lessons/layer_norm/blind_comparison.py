@@ -21,13 +21,13 @@ from blocklab_course.panel.palette import INK, MOVED, POKED, QUIET, TRUE
 
 EPS = 1e-5
 CUSP = (1 - EPS) / 2  # where std + ε and the root of variance + ε agree
-SMALLEST, LARGEST = 1e-6, 1e4  # σ
+SMALLEST, LARGEST = 1e-6, 1e3  # σ
 EVENLY = torch.logspace(math.log10(SMALLEST), math.log10(LARGEST), 401, dtype=torch.float64)
 SIZES = torch.cat([EVENLY, torch.tensor([CUSP]).double()]).sort().values
 ROW = standardize(torch.linspace(-1, 1, 20, dtype=torch.float64), 0, eps=0.0)  # mean 0, standard deviation 1
 FLOOR, CEILING = 1e-10, 20.0
 OPENING = 1.0  # the curves from this size on give nothing away
-BEGIN = 100.0  # where the slider stands first, beside the dotted lines
+BEGIN = 1.0  # where the slider is first
 NEAR = 0.02  # decades: the slider cannot stop at the cusp itself
 ROOM = 1e-3  # σ from which on words fit on the part without curves
 DTYPES = {"float64": torch.float64, "float16": torch.float16}

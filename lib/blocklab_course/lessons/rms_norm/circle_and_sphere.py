@@ -5,14 +5,13 @@ from math import ceil
 
 import torch
 from matplotlib.figure import Figure
-from torch import Tensor
 
 from blocklab_course.i18n import Text
 from blocklab_course.panel import Panel, Prediction, Slider
 from blocklab_course.panel.controls import Control
 from blocklab_course.panel.narrow import add_axes, is_narrow
 from blocklab_course.panel.palette import MOVED, OTHER, QUIET
-from blocklab_course.panel.three_features import CLOSEST, View, angles, on_the_way, three_number_tokens
+from blocklab_course.panel.three_features import CLOSEST, View, angles, between, on_the_way, three_number_tokens
 
 GUESS = Prediction(
     {
@@ -43,7 +42,6 @@ SEEN = Text(
     zh="平移 {shift:g}，做完 {steps:g} 步（共 2 步）。层归一化：到原点的距离 {ln_length}，"
     "与对角线的夹角 {ln_angle}。RMSNorm：距离 {rms_length}，夹角 {rms_angle}，中位数 {median:.0f}°。",
 )
-RANGE = Text(en="{low} to {high}", zh="{low} 到 {high}")
 
 
 def circle_and_sphere(figure: Figure) -> Callable[..., str]:
@@ -55,8 +53,8 @@ def circle_and_sphere(figure: Figure) -> Callable[..., str]:
     tokens = three_number_tokens()
     above = (tokens.mean(-1) > 0).numpy()
     views = [
-        View(add_axes(figure, wide=(0.0, 0.05, 0.5, 0.87), narrow=(0.0, 0.52, 1.0, 0.44)), MOVED),
-        View(add_axes(figure, wide=(0.5, 0.05, 0.5, 0.87), narrow=(0.0, 0.04, 1.0, 0.44)), OTHER),
+        View(add_axes(figure, wide=(0.0, 0.05, 0.5, 0.82), narrow=(0.0, 0.53, 1.0, 0.41)), MOVED),
+        View(add_axes(figure, wide=(0.5, 0.05, 0.5, 0.82), narrow=(0.0, 0.04, 1.0, 0.41)), OTHER),
     ]
     figure.text(0.5, 0.02 if is_narrow(figure) else 0.03, str(SPHERE), ha="center", va="center", size=10, color=QUIET)
 
@@ -78,12 +76,6 @@ def circle_and_sphere(figure: Figure) -> Callable[..., str]:
         )
 
     return update
-
-
-def between(values: Tensor, form: str, unit: str = "") -> str:
-    """The smallest and the largest value in words, or one number where both print alike."""
-    low, high = (format(float(value), form) + unit for value in (values.min(), values.max()))
-    return low if low == high else RANGE.format(low=low, high=high)
 
 
 def panel(**own: Control) -> Panel:

@@ -26,7 +26,7 @@ HALF_SIZE = Exercise(
             zh="这是输出为一半时的 σ²，也就是方差。请再开方。",
         ),
         wrong("eps-itself", answer=1e-5).hint(
-            en="ε stands next to the variance, so it is to be compared with σ², not with σ.",
+            en="ε is added to the variance, so compare it with σ², not with σ.",
             zh="ε 是和方差相加的，所以要拿它和 σ² 比，而不是和 σ 比。",
         ),
         wrong("upside-down", answer=(3 * 1e-5) ** 0.5).hint(
@@ -52,6 +52,6 @@ HALF_SIZE = Exercise(
             value_range=(0.0, 0.4945),
         ),
     ),
-    section=Text(en="Two rows, to the last digit", zh="两行数，算到最后一位"),
+    section=Text(en="Where the mistake shows", zh="错误在哪里露馅"),
     hint_line="sigma / (sigma**2 + 1e-5) ** 0.5",
 )

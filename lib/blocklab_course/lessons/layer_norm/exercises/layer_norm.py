@@ -62,9 +62,8 @@ def recipe(
     return rescale(divide(subtract(x, centre(x, over)), spread(x, over), small(eps)), weight, bias)
 
 
-BLIND_TEST = Text(en="The blind test", zh="看不见错误的测试")
-LAST_AXES = Text(en="The last axes", zh="最后几个轴")
-DIVIDED_BY_D = Text(en="Divided by d", zh="除以 d")
+THE_FORMULA = Text(en="The formula", zh="公式")
+BLIND_TEST = Text(en="Where the mistake shows", zh="错误在哪里露馅")
 THE_EXERCISE = Text(en="Exercise: LayerNorm", zh="练习：层归一化")
 BACKWARD = Text(en="Going further: backward by hand", zh="选读：手算反向传播")
 QUOTIENT = "y = centred / (variance + eps).sqrt()"
@@ -175,29 +174,29 @@ LAYER_NORM = Exercise(
     ),
     mistakes=(
         *with_section(
-            LAST_AXES,
+            THE_EXERCISE,
             *AXES_MISTAKES,
             *exclusive(recipe, SIZES_AS_AXES),
             hint_line="axes = tuple(range(-len(normalized_shape), 0))",
         ),
-        *with_section(BLIND_TEST, *select(EPS_MISTAKES, *OF_THE_ROOT), hint_line=QUOTIENT),
+        *with_section(THE_FORMULA, *select(EPS_MISTAKES, *OF_THE_ROOT), hint_line=QUOTIENT),
         *with_section(
-            BLIND_TEST,
+            THE_FORMULA,
             *select(EPS_MISTAKES, "eps-argument-ignored", "eps-default-too-small"),
             MACHINE_EPSILON,
             hint_line=QUOTIENT,
         ),
         *with_section(
-            DIVIDED_BY_D, *select(SPREAD_MISTAKES, "unbiased-variance", "sum-for-mean-of-squares"), hint_line=VARIANCE
+            THE_FORMULA, *select(SPREAD_MISTAKES, "unbiased-variance", "sum-for-mean-of-squares"), hint_line=VARIANCE
         ),
         *with_section(
-            BLIND_TEST, *select(SPREAD_MISTAKES, "mean-square-for-variance", "absolute-deviation"), hint_line=VARIANCE
+            THE_FORMULA, *select(SPREAD_MISTAKES, "mean-square-for-variance", "absolute-deviation"), hint_line=VARIANCE
         ),
-        *with_section(BLIND_TEST, *CENTRE_MISTAKES, hint_line=CENTRED),
-        *with_section(LAST_AXES, *KEEPDIM_MISTAKES, hint_line=CENTRED),
-        *with_section(LAST_AXES, PLAIN_VARIANCE, hint_line=VARIANCE),
+        *with_section(THE_FORMULA, *CENTRE_MISTAKES, hint_line=CENTRED),
+        *with_section(THE_EXERCISE, *KEEPDIM_MISTAKES, hint_line=CENTRED),
+        *with_section(THE_EXERCISE, PLAIN_VARIANCE, hint_line=VARIANCE),
         *with_section(BACKWARD, DETACHED, hint_line=VARIANCE),
-        *with_section(BLIND_TEST, DIVIDED_FIRST),
+        *with_section(THE_FORMULA, DIVIDED_FIRST),
         *with_section(THE_EXERCISE, *RESCALE_MISTAKES, hint_line=WEIGHT),
         *with_section(
             THE_EXERCISE,
@@ -214,6 +213,6 @@ LAYER_NORM = Exercise(
         ),
     ),
     scaled_inputs=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
-    section=BLIND_TEST,
+    section=THE_FORMULA,
     hint_line=VARIANCE,
 )
