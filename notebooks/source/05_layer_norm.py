@@ -1,10 +1,10 @@
 # %% [markdown] lang="en"
 r"""
-# 05 Which test catches a wrong LayerNorm?
+# 05 LayerNorm: which test catches a wrong one?
 
 For years, people have copied LayerNorms that contain the line `(x - mean) / (std + eps)`. If you compare the result with PyTorch's on numbers from `torch.rand`, the two differ by less than 0.0001. On smaller inputs they part. The result becomes 3 times as large as it should be, then 29 times, and in the end more than 300 times.
 
-LayerNorm has a single formula, and you find it next to every attention and every feed-forward network of the first Transformers. It looks harmless. Yet it can be written in several wrong ways that most tests do not notice, and neither does a trained model.
+LayerNorm has a single formula, and you find it next to every attention and every feed-forward network of the first Transformers. It looks harmless. Yet it can be written in several wrong ways that an obvious test does not notice, and neither does a trained model.
 
 First you look at what LayerNorm does to a vector. Then you write it and run a trained model on it. Finally you change sides: four wrong LayerNorms are given, and you write the test that catches all of them.
 
@@ -13,11 +13,11 @@ Plan for about 40 minutes. *Going further* is extra.
 
 # %% [markdown] lang="zh"
 r"""
-# 05 怎样的测试，才能抓住写错的层归一化？
+# 05 层归一化写错了，怎样的测试才抓得住？
 
 网上流传着许多份层归一化（LayerNorm）的代码，里面都有这样一行：`(x - mean) / (std + eps)`。用 `torch.rand` 生成一些数，与 PyTorch 的结果比一比，相差还不到 0.0001，看上去没有问题。可是把输入变小，两者就分道扬镳了：这行代码的结果先是正确值的 3 倍，接着是 29 倍，最后竟超过 300 倍。
 
-层归一化只有一个公式。在最早的 Transformer 里，每个注意力、每个前馈网络的旁边都用到它。公式看上去很简单，却有好几种写错的办法，一般的测试发现不了，训练好的模型也觉察不到。
+层归一化只有一个公式。在最早的 Transformer 里，每个注意力、每个前馈网络的旁边都用到它。公式看上去很简单，却有好几种写错的办法，随手写的测试发现不了，训练好的模型也觉察不到。
 
 这一课先看层归一化对一个向量做了什么，然后动手把它写出来，放进训练好的模型里运行。最后换个角色：给你四个写错的层归一化，请你来写测试，把它们全都抓住。
 
@@ -284,7 +284,7 @@ Only `without_gamma` does.
 
 </details>
 
-Without γ, *chess* is nearest, a sentence that shares most of its words with the guitar but not its meaning. With `large_eps` the cosines change in the third digit, and with `published` they hardly change at all, although it has two mistakes.
+Without γ, *chess* is nearest, a sentence that shares most of its words with the guitar but not its meaning. With `large_eps` the cosines change in the third decimal, and with `published` they hardly change at all, although it has two mistakes.
 
 So a function can be wrong in a model that works. That is why such a line can live in published code for years. You need a test that looks at the numbers, and it has to look at the right ones.
 """
@@ -331,7 +331,7 @@ print(f"max |difference| = {(outside_root(x) - F.layer_norm(x, (20,))).abs().max
 r"""
 With a tolerance of 0.001, it passes. The panel makes the same comparison for inputs of *every* size. It opens at σ = 1, and the numbers of `torch.rand` have σ = 0.29.
 
-The height of a curve is an error: the largest difference from LayerNorm, as a fraction of the largest output without ε. Where a curve is low, a test cannot see the mistake. The orange curve is `outside_root`. The others add ε twice, leave it out, or divide the variance by d − 1.
+The height of a curve is an error: the largest difference from LayerNorm, as a fraction of the largest output without ε. Where a curve is low, a test cannot see the mistake. The orange curve is `outside_root`. The others add ε twice, leave it out, or divide by d − 1 in the variance.
 
 **Predict first.** ε is 0.00001. How small must σ be until the orange curve reaches a tenth? Choose an answer, then drag σ to the left.
 """
@@ -359,7 +359,7 @@ It reaches a tenth at σ = 0.006 already.
 
 </details>
 
-That is 600 times as large as ε. Yet the wrong function does nothing unusual there, since 0.006 + 0.00001 is still about 0.006. It is the *right* function that changes, because it adds ε to σ². With σ² = 0.000036, the sum is 0.000046, more than a quarter larger, so the right output is a tenth smaller than without ε.
+That is 600 times as large as ε. Yet the wrong function does nothing unusual there, since 0.006 + 0.00001 is still about 0.006. It is the *right* function that changes, because it adds ε to σ². With σ² = 0.000036, the sum is 0.000046, more than a quarter larger, so the right output is about a tenth smaller than without ε.
 
 In general, an output without ε would have standard deviation 1. With ε inside the root it has $\sigma/\sqrt{\sigma^2 + \varepsilon}$, and with ε outside it has $\sigma/(\sigma + \varepsilon)$. The next cell prints both, and how many times as large the second is.
 """
@@ -372,7 +372,7 @@ r"""
 
 </details>
 
-这时的 σ 是 ε 的 600 倍。错的函数在这里没有什么异样，0.006 + 0.00001 仍然约等于 0.006。变了的是**正确**的函数，因为它把 ε 加在 σ² 上：σ² = 0.000036，加起来是 0.000046，多了四分之一以上，所以正确的输出比没有 ε 时小了十分之一。
+这时的 σ 是 ε 的 600 倍。错的函数在这里没有什么异样，0.006 + 0.00001 仍然约等于 0.006。变了的是**正确**的函数，因为它把 ε 加在 σ² 上：σ² = 0.000036，加起来是 0.000046，多了四分之一以上，所以正确的输出比没有 ε 时小了大约十分之一。
 
 一般来说，没有 ε 时，输出的标准差是 1。ε 写在根号里面，输出的标准差是 $\sigma/\sqrt{\sigma^2 + \varepsilon}$；写在外面，就是 $\sigma/(\sigma + \varepsilon)$。下一个单元格打印这两个数，以及后者是前者的多少倍。
 """
@@ -404,7 +404,7 @@ r"""
 
 真实的输入会这么小吗？[GPT-2](https://github.com/openai/gpt-2/blob/master/src/model.py) 的词元嵌入，训练开始时 σ = 0.02，这时 ε = $10^{-5}$ 会让输出小 1.2%，也就是表里的第二行。
 
-虚点画的曲线是另一种样子。求方差时除以 d − 1，只要输入够大，输出都差 2.5%；输入很小时，却被 ε 盖住了。（橙色曲线在 σ = 0.5 附近有一道深谷，因为 σ + ε 与 $\sqrt{\sigma^2 + \varepsilon}$ 在那里碰巧相等。）
+点线是另一种样子。求方差时除以 d − 1，只要输入够大，输出都差 2.5%；输入很小时，却被 ε 盖住了。（橙色曲线在 σ = 0.5 附近有一道深谷，因为 σ + ε 与 $\sqrt{\sigma^2 + \varepsilon}$ 在那里碰巧相等。）
 
 **轮到你了**，只写一行：ε = $10^{-5}$，输入的 σ 取多少时，输出只有没有 ε 时的**一半**？请把 `None` 换成一个数，或者一个算式。
 """
@@ -495,7 +495,7 @@ catch("layer_norm", solved_catch)
 r"""
 So which test catches a wrong LayerNorm? One whose input has σ² about as large as ε, so that both count under the root, and short rows. One such input is enough for these four.
 
-For others it is not. A function that takes the mean over only the last axis passes until `normalized_shape` has two sizes. A forgotten `keepdim=True` raises an error, unless all axes are equally long: then the means line up with the wrong axis, and nobody complains. So test several sizes of numbers, axes of different lengths, and once axes of the same length. `check` does this with your function, which is why it asked for more than one input.
+For others it is not. A function that takes the mean over only the last axis passes until `normalized_shape` has two sizes. A forgotten `keepdim=True` raises an error, unless all axes are equally long: then the means line up with the wrong axis, and nobody complains. So test several sizes of numbers, axes of different lengths, and once axes of the same length. `check` does all of this, which is why it tries dozens of inputs on your function.
 
 ## What other code does differently
 
@@ -551,7 +551,7 @@ The next cell checks the last two answers.
 r"""
 那么，怎样的测试才能抓住写错的层归一化？输入的 σ² 要与 ε 差不多大，这样根号里的两项都起作用；行还要短。对付这四个函数，一组这样的输入就够了。
 
-换成别的错误，这还不够。只沿最后一个轴求均值的函数，要等 `normalized_shape` 里有两个数才会露馅。忘了写 `keepdim=True`，一般会报错，可是如果各个轴一样长，均值就会悄悄对到别的轴上，什么提示也没有。所以，数的大小要有好几种，轴的长度要各不相同，另外还要有一次全都相同。`check` 就是这样检查你的函数的，难怪它不止用一组输入。
+换成别的错误，这还不够。只沿最后一个轴求均值的函数，要等 `normalized_shape` 里有两个数才会露馅。忘了写 `keepdim=True`，一般会报错，可是如果各个轴一样长，均值就会悄悄对到别的轴上，什么提示也没有。所以，数的大小要有好几种，轴的长度要各不相同，另外还要有一次全都相同。`check` 检查你的函数时，这些都会试，所以才要用几十组输入。
 
 ## 别的代码怎么写
 
@@ -697,7 +697,7 @@ r"""
 """
 
 
-# %%
+# %% tags=["nbval-ignore-output"]
 def one_pass(x, eps=1e-5):
     mean = x.mean(-1, keepdim=True)
     return (x - mean) / (x.square().mean(-1, keepdim=True) - mean.square() + eps).sqrt()
@@ -705,18 +705,18 @@ def one_pass(x, eps=1e-5):
 
 torch.manual_seed(0)
 x = torch.randn(8, 64)  # (N, d)
-for shift in (0, 10, 100, 1000):
+for shift in (0, 10, 100, 1000, 10000):
     off = (one_pass(x + shift) - layer_norm(x + shift, (64,))).abs().max()
-    print(f"shift = {shift:4}   max |difference| = {off:.6f}")
+    print(f"shift = {shift:5}   max |difference| = {off:.6f}")
 
 # %% [markdown] lang="en"
 r"""
-In float32 it fails when the mean is large. Two nearly equal numbers are subtracted, and most of their digits cancel. In the end what is left may even be negative, and its root is NaN.
+In float32 it fails when the mean is large. Two nearly equal numbers are subtracted, and most of their digits cancel. With a shift of 10000, what is left is even negative somewhere, and its root is NaN.
 """
 
 # %% [markdown] lang="zh"
 r"""
-用 float32 来算，均值一大就不行了：两个几乎相等的数相减，大部分有效数字都抵消了。剩下的数甚至可能是负的，一开方就成了 NaN。
+用 float32 来算，均值一大就不行了：两个几乎相等的数相减，大部分有效数字都抵消了。平移 10000 时，有的差甚至成了负数，一开方就是 NaN。
 """
 
 # %% [markdown] lang="en"
