@@ -35,7 +35,7 @@ def squares_in_float16() -> Question:
         "squares_in_float16",
         {
             Text(en="numbers close to 1", zh="1 附近的数"): False,
-            Text(en="four zeros", zh="四个 0"): True,
+            Text(en="all four are 0", zh="四个都是 0"): True,
             Text(en="infinity", zh="无穷大"): False,
             "NaN": False,
         },
