@@ -6,7 +6,7 @@ LayerNorm takes two steps, as lesson 05 showed: it subtracts a token's mean, and
 
 What was that step good for, and how can a model do without it? To find out, you first write RMSNorm, the first of the four functions that lesson 00 promised, and run SmolLM2 on it. The model calls it in 61 places: before each attention, before each feed-forward network, and once at the end. Then you put the missing step back and see what happens.
 
-Plan for about 50 minutes. *Going further* is extra.
+Plan for about 45 minutes. *Going further* is extra.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 那么，这一步原本有什么用？模型又凭什么可以不要它？这一课用实验来回答。你先写出 RMSNorm，也就是第 00 课说好要写的四个函数里的第一个，再用它来运行 SmolLM2。这个模型有 61 处要用到它：每个注意力之前一处，每个前馈网络之前一处，最后还有一处。然后把去掉的那一步补回去，看看会发生什么。
 
-整课大约需要 50 分钟，选读另计。
+整课大约需要 45 分钟，选读另计。
 """
 
 # %%
