@@ -56,6 +56,14 @@ def test_seen_from_above_step_two_moves_a_point_along_its_own_direction(figure):
     assert marked.get_xydata()[0] == pytest.approx(end)
 
 
+def test_the_path_bends_where_it_reaches_the_plane(figure):
+    plane_and_sphere(figure)(steps=2, tilt=0, turn=20)
+    path, _marked = figure.axes[0].lines[-2:]
+    high, foot, end = path.get_ydata()
+    assert high > 0.1
+    assert [foot, end] == pytest.approx([0, 0], abs=1e-9)
+
+
 def test_the_plane_is_hidden_before_the_first_step(figure):
     update = plane_and_sphere(figure)
     [plane] = figure.axes[0].patches
