@@ -16,7 +16,7 @@ class Lesson:
     runs: the exercises of earlier lessons whose saved solutions it runs.
     needs: the optional packages that it uses, by their names for pip.
     data: the large files of `blocklab_course/data` that it reads; the single-file lesson includes them.
-    diagram: the part of the layer that it explains. Lessons about the same part use the same word; empty for none.
+    diagram: the part of the layer that it leads to. Lessons about the same part use the same word; empty for none.
     starter_code: the cell to complete, by exercise, if `check` finds a mistake in it before the learner changes it.
     number, package: its position in the course and the name of its package, set by the catalog.
     """

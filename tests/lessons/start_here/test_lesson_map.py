@@ -88,10 +88,11 @@ def test_a_lesson_has_the_colour_of_its_part(figure):
     }
     drawn = {lesson.package: colours[x, y] for x, y, lesson in stations()}
     assert drawn["rms_norm"] == COLOURS["normalization"]
+    assert {drawn[lesson] for lesson in ("why_normalize", "ema_momentum", "small_batches")} == {drawn["rms_norm"]}
     assert drawn["swiglu_width"] == COLOURS["feed-forward"]
     assert drawn["transformer_layers"] == PAPER
     boxes = {part.text.en: part.colour for part in PARTS}
-    assert boxes["normalization"] == COLOURS["normalization"]
+    assert boxes["RMSNorm"] == COLOURS["normalization"]
     assert boxes["rotary positions"] == drawn["rotary_positions"]
     assert boxes["attention"] == drawn["attention"]
     assert boxes["SwiGLU"] == drawn["activations_and_gates"]
@@ -114,7 +115,7 @@ def test_no_text_of_the_map_touches_another_or_the_edge(figure, language):
 def test_the_map_has_as_many_normalizations_as_the_model():
     """The start page says 61: two in each layer and one after the last layer."""
     _, bottom, _, height = LAYER
-    tops = [part.top for part in PARTS if part.text.en == "normalization"]
+    tops = [part.top for part in PARTS if part.text.en == "RMSNorm"]
     inside = [top for top in tops if bottom < top < bottom + height]
     assert LAYERS * len(inside) + len(tops) - len(inside) == 61
 

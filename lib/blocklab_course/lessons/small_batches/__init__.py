@@ -9,4 +9,5 @@ LESSON = Lesson(
     effort={"values_per_mean": (4, 2), "merge_statistics": (10, 2)},
     saves=("merge_statistics",),
     data=("digits.npz",),
+    diagram="normalization",
 )

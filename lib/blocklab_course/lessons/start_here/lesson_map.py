@@ -15,11 +15,12 @@ from blocklab_course.panel import LinkedPicture
 from blocklab_course.panel.palette import GROUPS, INK, MOVED, PAPER, QUIET
 
 SEEN = Text(
-    en="Left, the chat model: one of its 30 layers drawn large, with two normalizations and rotary positions inside "
-    "attention, and a last normalization above it. Right, the path through the lessons, from the bottom up, with four "
-    "side trips. The colour of a lesson is that of the part that it is about.",
-    zh="左边是聊天模型的结构：放大画出了 30 层里的一层，其中有两处归一化，旋转位置编码在注意力里面；层上方还有最后一处"
-    "归一化。右边是课程的路线，从下往上走，另有四课选修。一课的颜色，就是它所讲的那一部分的颜色。",
+    en="Left, the chat model: one of its 30 layers drawn large, with two RMSNorms and rotary positions inside "
+    "attention, and a last RMSNorm above it. Right, the path through the lessons, from the bottom up, with four side "
+    "trips. A lesson has the color of the part that it leads to; white lessons are not about any one part.",
+    zh="左边是聊天模型的结构：放大画出了 30 层里的一层，其中有两处 RMSNorm，旋转位置编码在注意力里面；层上方还有"
+    "最后一处 RMSNorm。右边是课程的路线，从下往上走，另有四课选修。颜色表示这一课为哪个模块做准备；"
+    "白色的课不对应单个模块。",
 )
 SIZE = WIDE, HIGH = 6.75, 6.4  # inches, and the units of the drawing
 LAYERS = 30  # of SmolLM2
@@ -42,11 +43,11 @@ TOPICS = {
 }
 START = Text(en="you are here", zh="你在这里")
 COLOURS = {"normalization": GROUPS[0], "positions": GROUPS[1], "attention": GROUPS[2], "feed-forward": GROUPS[3]}
-"""The colour of each part of the layer that lessons are about; of other lessons it is that of the paper."""
+"""The colour of each part of the layer that lessons lead to; of other lessons it is that of the paper."""
 MAIN_LEGEND = Text(en="the main route", zh="主线")
 SIDE_LEGEND = Text(en="a side trip", zh="选修，可以不走")
 SUM_LEGEND = Text(en="adds what went around", zh="加上绕过来的数")
-COLOUR_LEGEND = Text(en="a lesson’s colour: its part", zh="一课的颜色：它讲的部分")
+COLOUR_LEGEND = Text(en="color: the part it leads to", zh="颜色：为哪个模块做准备")
 
 STREAM = 1.65  # where the data flows upwards
 AROUND = 0.48  # where it goes around a part
@@ -68,18 +69,18 @@ class Part(NamedTuple):
 
 PARTS = (
     Part(0.54, 1.7, LOW, Text(en="words as vectors", zh="词变成向量"), None, GROUPS[9]),
-    Part(1.42, 1.7, LOW, Text(en="normalization", zh="归一化"), "rms_norm", COLOURS["normalization"]),
+    Part(1.42, 1.7, LOW, Text(en="RMSNorm", zh="RMSNorm"), "rms_norm", COLOURS["normalization"]),
     Part(2.42, 1.7, 0.84, Text(en="attention", zh="注意力"), "attention", COLOURS["attention"]),
     Part(2.02, 1.46, 0.34, Text(en="rotary positions", zh="旋转位置编码"), "rotary_positions", COLOURS["positions"]),
-    Part(3.23, 1.7, LOW, Text(en="normalization", zh="归一化"), "rms_norm", COLOURS["normalization"]),
+    Part(3.23, 1.7, LOW, Text(en="RMSNorm", zh="RMSNorm"), "rms_norm", COLOURS["normalization"]),
     Part(3.76, 1.7, LOW, Text(en="SwiGLU", zh="SwiGLU"), "activations_and_gates", COLOURS["feed-forward"]),
-    Part(4.68, 1.7, LOW, Text(en="normalization", zh="归一化"), "rms_norm", COLOURS["normalization"]),
+    Part(4.68, 1.7, LOW, Text(en="RMSNorm", zh="RMSNorm"), "rms_norm", COLOURS["normalization"]),
     Part(5.22, 1.7, LOW, Text(en="the next word", zh="下一个词"), None, GROUPS[9]),
 )
 PATH, TURNOFF = 3.75, 4.3  # where the main route and the side trips go upwards
 FIRST, STEP = 0.36, 0.378  # height of the start, and of a lesson above the one before
 RADIUS = 0.15  # of the circle around a number
-MAIN, SIDE = {"color": MOVED, "linewidth": 4}, {"color": QUIET, "linewidth": 1.6, "linestyle": (0, (3, 2))}
+MAIN, SIDE = {"color": MOVED, "linewidth": 4}, {"color": QUIET, "linewidth": 1.8}
 
 
 def lesson_map(figure: Figure) -> Callable[[], str]:
@@ -130,7 +131,7 @@ def links() -> list[tuple[tuple[float, float, float, float], str, str]]:
 
 
 def draw_path(axes: Axes) -> None:
-    """The main route as a line from bottom to top, each side trip as a dashed line that comes back to it, the lessons
+    """The main route as a line from bottom to top, each side trip as a thin line that comes back to it, the lessons
     on them, and beside each its topic."""
     places = list(stations())
     axes.plot([PATH, PATH], [FIRST, places[-1][1]], **MAIN, zorder=2)
