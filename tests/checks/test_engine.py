@@ -244,7 +244,7 @@ def test_right_function_passes(language):
 @pytest.mark.parametrize(
     ("exercise", "answer", "en", "zh"),
     [
-        ("scale", 0.0032, "Right: length of the last bar = 1.005.", "正确：最后一根柱子的长度 = 1.005。"),
+        ("scale", 0.0032, "Right: last bar = 1.005.", "正确：最后一根柱子的长度 = 1.005。"),
         ("values_per_mean", 64, "Right: batch size = 64.", "正确：批量大小 = 64。"),
         ("feature_axes", (0, 1), "Right.", "正确。"),
         ("outputs_that_move", (27, 36, 9, 18, 4), "Right.", "正确。"),

@@ -59,11 +59,11 @@ MISTAKES = (
         zh="你返回的只是各个数是不是正的。要返回的是数：正数原样返回，其余的都是 0。",
     ),
     wrong("capped-at-1", high=lambda x: x.clamp(max=1)).hint(
-        en="You cut at 1, too, as in `clamp(0, 1)`. Upwards there is no limit.",
+        en="You also cut off at 1, as in `clamp(0, 1)`. There is no upper limit.",
         zh="你在 1 处也截断了，例如写成了 `clamp(0, 1)`。往上没有限制。",
     ),
     wrong("capped-at-6", high=lambda x: x.clamp(max=6)).hint(
-        en="You cut at 6, too. That is ReLU6, for small phones' networks; here there is no limit upwards.",
+        en="You also cut off at 6. That is ReLU6, which networks on phones use; here there is no upper limit.",
         zh="你在 6 处也截断了。那是手机网络用的 ReLU6；这里往上没有限制。",
     ),
     wrong("squared", high=torch.square).hint(

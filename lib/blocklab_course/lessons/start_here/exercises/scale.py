@@ -13,7 +13,7 @@ SCALE = Exercise(
     recipe=lambda: 1e-5**0.5,
     evaluate=lambda scale: lambda: layer_norm(to_number(scale) * torch.tensor([1.0, 2, 3, 4]), (4,))[-1],
     expects=A_NUMBER,
-    names={"result": Text(en="length of the last bar", zh="最后一根柱子的长度")},
+    names={"result": Text(en="last bar", zh="最后一根柱子的长度")},
     cases=(Case("bar", {}, tolerance=1e-2),),
     expected_from=3,
     mistakes=(
@@ -23,7 +23,7 @@ SCALE = Exercise(
             value_range=(1.01, 2.0),
         ),
         wrong("too-small", answer=1e-3).hint(
-            en="At this s the last bar is shorter than 1 already. Go back to the right.",
+            en="At this s the last bar is already shorter than 1. Go back to the right.",
             zh="s 取这个值时，最后一根柱子已经比 1 短了。请往右拖一些。",
             value_range=(0.0, 0.99),
         ),
