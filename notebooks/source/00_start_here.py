@@ -2,22 +2,22 @@
 r"""
 # 00 Start here
 
-In a moment you will run a chat model on your own machine. It is small (30 layers, 135 million parameters), but it is built like the large ones. Apart from matrices and sums, it consists of four functions of a few lines each: RMSNorm, SwiGLU, attention and rotary positions.
+In a moment you will run a chat model on your own machine. It is small (30 layers, 135 million parameters), but it is built like the large ones. Apart from matrices and sums, it consists of four functions of a few lines each: RMSNorm, SwiGLU, attention and rotary positions (RoPE).
 
-You will write all four, and each of them will run inside this model. From lesson 06 on, it answers with *your* code. In the last lesson you also write the loop that makes it speak, one word after another, and then the model is yours.
+You will write all four, and each of them will run inside this model. From lesson 06 on, it answers with *your* code. In the last lesson you also write the loop that makes it speak, one word at a time, and then the model is yours.
 
-This page shows where the course leads, how a lesson works, and which way to go. Run its cells from top to bottom, each with Shift + Enter. Your answers are saved only in a copy of your own. `make lab` opens one on your machine; on Colab, choose *Copy to Drive* first. Plan for about 20 minutes.
+This page shows where the course leads, how a lesson works, and in which order to take the lessons. Run its cells from top to bottom, each with Shift + Enter. Your answers are saved only in a copy of your own. `make lab` opens one on your machine; on Colab, choose *Copy to Drive* first. Plan for about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 00 从这里开始
 
-马上，你就要在自己的机器上运行一个聊天模型。它很小，只有 30 层、一亿三千五百万（135 M）个参数，构造却和大模型一样：除了矩阵和加法，就只有四个函数，RMSNorm、SwiGLU、注意力和旋转位置编码，每个不过几行。
+马上，你就要在自己的机器上运行一个聊天模型。它很小，只有 30 层、一亿三千五百万（135 M）个参数，构造却和大模型一样：除了矩阵和加法，就只有四个函数，RMSNorm、SwiGLU、注意力和旋转位置编码（RoPE），每个不过几行。
 
-这四个函数，你都会亲手写出来，而且每一个都要放进这个模型里运行。从第 06 课起，它就带着**你的**代码回答问题。到了最后一课，让它一个词接一个词说下去的循环也由你来写，这个模型就真正是你的了。
+这四个函数，你都会亲手写出来，而且每一个都要放进这个模型里运行。从第 06 课起，它就带着**你的**代码回答问题。到了最后一课，连逐词生成的循环也由你来写，这个模型就真正是你的了。
 
-这一页告诉你这套课程要去哪里，一课怎么学，该走哪条路。请从上到下逐个运行单元格：选中它，按 Shift + Enter。答案只保存在你自己的副本里：在本机用 `make lab` 打开；在 Colab 上，先点“复制到云端硬盘”。大约需要 20 分钟。
+这一页交代三件事：最后做出什么，每一课怎么学，按什么顺序学。请从上到下逐个运行单元格：选中它，按 Shift + Enter。答案只保存在你自己的副本里：在本机用 `make lab` 打开；在 Colab 上，先点“复制到云端硬盘”。大约需要 20 分钟。
 """
 
 # %%
@@ -54,14 +54,14 @@ with skip_if_missing():
 r"""
 ## Break it
 
-Now leave out a single multiplication. RMSNorm divides a vector by its size and then multiplies it by learned numbers, called γ. The next cell puts a function in its place that does not multiply, and asks the same question.
+Now break it by leaving out a single multiplication. RMSNorm divides a vector by its size and then multiplies it by learned numbers, called γ. The next cell replaces it with a function that does not multiply, and asks the same question.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 弄坏它
 
-现在，只漏掉一个乘法。RMSNorm 先让向量除以自己的大小，再乘上一组学出来的数，叫做 γ。下一个单元格用一个不乘 γ 的函数来代替它，再问同样的问题。
+现在动手弄坏它：只少做一步乘法。RMSNorm 先让向量除以它的均方根（可以看作它的大小），再乘上一组学出来的数，叫做 γ。下一个单元格用一个不乘 γ 的函数来代替它，再问同样的问题。
 """
 
 
@@ -78,16 +78,16 @@ with skip_if_missing():
 
 # %% [markdown] lang="en"
 r"""
-Without γ the model answers `,,,,,,,,`. There is no error message, because nothing has gone wrong as far as Python can see. This is why you will often break things on purpose in this course: it shows what a part is good for, and what its mistakes look like.
+Without γ the model answers `,,,,,,,,`. There is no error message, because nothing has gone wrong as far as Python can see. This is why you will often break things on purpose in this course: it shows what a part is good for, and what it looks like when it is wrong.
 
 ## What it is made of
 
-Here is the model, and beside it the way through the lessons. Read both from the bottom up.
+Here is the model, and beside it the path through the lessons. Read both from the bottom up.
 """
 
 # %% [markdown] lang="zh"
 r"""
-不乘 γ，模型的回答就成了 `,,,,,,,,`。没有任何报错，因为在 Python 看来，什么错也没有。所以在这套课程里，我们常常故意把东西弄坏：这样才看得出一个部分有什么用，写错了又会是什么样子。
+不乘 γ，模型的回答就成了 `,,,,,,,,`。没有任何报错，因为在 Python 看来，什么错也没有。在这套课程里，我们常常故意把东西弄坏：弄坏了，才看得出每个模块起什么作用、写错时有什么症状。
 
 ## 它由什么组成
 
@@ -99,15 +99,47 @@ lesson_map.linked()
 
 # %% [markdown] lang="en"
 r"""
-The words come in at the bottom, as vectors. The large frame is one layer, and 30 of them are stacked. The blue boxes are RMSNorm: two in each layer and one at the end, so 61 in all. At the top, the model picks the next word.
+Words come in at the bottom, as vectors. The large frame is one layer, and 30 of them are stacked. The blue boxes are RMSNorm: two in each layer and one at the end, so 61 in all. At the top, the model picks the next word.
 
-Follow the orange line. Click a number or a box to open its lesson. A white lesson is about no single part of the model.
+Follow the orange line, and click a number or a box to open its lesson. A lesson has the color of the part that it leads to. White lessons are not about any one part of the model.
+
+Lessons 01 and 02 begin with BatchNorm, which this model does not contain. RMSNorm descends from it, and BatchNorm shows most clearly what a norm is good for. The usual mistakes are the same.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+词从下面进来，变成向量。大框里是一层，一共 30 层，一层叠着一层。蓝色方块就是 RMSNorm，每层两处，最后还有一处，一共 61 处。到了最上面，模型选出下一个词。
+
+橙色的线是主线，沿着它一课一课往上走；点编号或者方块，就能打开那一课。颜色表示这一课为哪个模块做准备；白色的课不对应单个模块。
+
+第 01、02 课从批量归一化（BatchNorm）讲起，它也叫批归一化，《动手学深度学习》里叫批量规范化。这个模型里并没有它，但 RMSNorm 是由它演变来的，归一化有什么用，在它身上最容易看清；写它时常犯的错误，写 RMSNorm 时照样会犯。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## What you should know
+
+You should have trained a network once, know what a *loss* and a *gradient* are, and have met *softmax*. If not, first read [linear regression](https://d2l.ai/chapter_linear-regression/linear-regression.html) and [softmax regression](https://d2l.ai/chapter_linear-classification/softmax-regression.html) in *Dive into Deep Learning* (in Chinese [here](https://zh.d2l.ai/chapter_linear-networks/linear-regression.html) and [here](https://zh.d2l.ai/chapter_linear-networks/softmax-regression.html)). If *tensors* are new to you, start with [PyTorch's introduction](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html) (or with [this one](https://zh.d2l.ai/chapter_preliminaries/ndarray.html) in Chinese).
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 要先会什么
+
+你需要训练过一次网络，知道什么是**损失**和**梯度**，也见过 softmax。如果没有，请先读《动手学深度学习》里的[线性回归](https://zh.d2l.ai/chapter_linear-networks/linear-regression.html)和 [softmax 回归](https://zh.d2l.ai/chapter_linear-networks/softmax-regression.html)两节（英文版：[一](https://d2l.ai/chapter_linear-regression/linear-regression.html)、[二](https://d2l.ai/chapter_linear-classification/softmax-regression.html)）。没有用过**张量**，可以先看这本书的[数据操作](https://zh.d2l.ai/chapter_preliminaries/ndarray.html)一节，英文的有 [PyTorch 官方入门](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html)。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## The lessons
+
+This is the main route.
 
 | lesson | question | you write |
 |---|---|---|
 | [01](01_why_normalize.ipynb) | Why do activations need a scale? | `standardize` |
 | [02](02_norm_axes.ipynb) | Which numbers share one mean? | BatchNorm and LayerNorm, in one line each |
-| [05](05_layer_norm.ipynb) | LayerNorm, exactly. | LayerNorm |
+| [05](05_layer_norm.ipynb) | LayerNorm: which test catches a wrong one? | LayerNorm |
 | [06](06_rms_norm.ipynb) | What do you lose by keeping the mean? | **RMSNorm** |
 | [07](07_activations_and_gates.ipynb) | What does a gate add? | **SwiGLU** |
 | [09](09_attention.ipynb) | Who may look at whom? | **attention** |
@@ -117,7 +149,7 @@ Follow the orange line. Click a number or a box to open its lesson. A white less
 | [13](13_kv_cache.ipynb) | What does one more token cost? | attention with a cache |
 | [15](15_your_model.ipynb) | A chat model with your blocks | the loop that writes |
 
-These eleven lessons take about nine hours, without *Going further*. The four side trips take about three more. You can take one at any time, or none.
+These eleven lessons take about eight hours, without *Going further*. The four side trips take about three more. You can take one at any time, or none.
 
 <details><summary>The side trips</summary>
 
@@ -129,33 +161,19 @@ These eleven lessons take about nine hours, without *Going further*. The four si
 | [14](14_cuda_timing.ipynb) | How fast can a layer be on a GPU? | a timer |
 
 </details>
-
-Lessons 01 and 02 begin with BatchNorm, which this model does not contain, because RMSNorm descends from it. What a norm is good for is easiest to see there, and the usual mistakes are the same.
-
-## What you should know
-
-You need to have trained a network once, to know what a *loss* and a *gradient* are, and to have seen *softmax*. If not, read [linear regression](https://d2l.ai/chapter_linear-regression/linear-regression.html) and [softmax regression](https://d2l.ai/chapter_linear-classification/softmax-regression.html) in *Dive into Deep Learning* first (in Chinese [here](https://zh.d2l.ai/chapter_linear-networks/linear-regression.html) and [here](https://zh.d2l.ai/chapter_linear-networks/softmax-regression.html)). If *tensors* are new to you, start with [PyTorch's introduction](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html). Other words are in the [glossary](glossary.ipynb). And if you have learned from notes on the web, an appendix checks [five of them, claim by claim](five_notes.ipynb).
-
-## A slider
-
-Every lesson has figures like the next one. You guess first: nothing moves until you choose an answer or press *Skip*. A wrong guess costs nothing, and what surprises you, you remember.
-
-In this figure, the numbers 1, 2, 3, 4 are multiplied by *s* and go together through LayerNorm, the normalization of the original Transformer, of BERT and of GPT. Four numbers come out. You need not know the formula yet.
-
-**Predict first.** When *s* grows from 1 to 1000000, what happens to the four orange bars on the right? Choose, then drag the slider.
 """
 
 # %% [markdown] lang="zh"
 r"""
-词从下面进来，变成向量。大框里是一层，一共 30 层，一层叠着一层。蓝色方块就是 RMSNorm，每层两处，最后还有一处，一共 61 处。到了最上面，模型选出下一个词。
+## 课程一览
 
-橙色的线是主线，一课接一课。点一点编号或者方块，就能打开那一课。白色的几课，讲的不是模型的某一个部分。
+主线是这几课：
 
 | 课 | 问题 | 你来写 |
 |---|---|---|
 | [01](01_why_normalize.ipynb) | 激活值为什么需要合适的尺度？ | `standardize` |
 | [02](02_norm_axes.ipynb) | 哪些数共用一个均值？ | 批量归一化和层归一化，各一行 |
-| [05](05_layer_norm.ipynb) | 一丝不差的层归一化 | 层归一化 |
+| [05](05_layer_norm.ipynb) | 层归一化写错了，怎样的测试才抓得住？ | 层归一化 |
 | [06](06_rms_norm.ipynb) | 不减均值，丢掉了什么？ | **RMSNorm** |
 | [07](07_activations_and_gates.ipynb) | 门控带来了什么？ | **SwiGLU** |
 | [09](09_attention.ipynb) | 谁能看谁？ | **注意力** |
@@ -163,9 +181,9 @@ r"""
 | [11](11_rotary_positions.ipynb) | 为什么要旋转查询和键？ | **旋转位置编码** |
 | [12](12_transformer_layers.ipynb) | 各个部件怎样拼成一层？ | 完整的一层 |
 | [13](13_kv_cache.ipynb) | 多生成一个词元，要花多少？ | 带缓存的注意力 |
-| [15](15_your_model.ipynb) | 用你写的部件组成聊天模型 | 一个词接一个词写下去的循环 |
+| [15](15_your_model.ipynb) | 用你写的部件组成聊天模型 | 逐词生成的循环 |
 
-这十一课一共大约需要九个小时，选读另计。四门选修课大约再要三个小时，什么时候学都行，不学也行。
+这十一课一共大约需要八个小时，选读另计。四门选修课大约再要三个小时，什么时候学都行，不学也行。
 
 <details><summary>四门选修课</summary>
 
@@ -177,13 +195,21 @@ r"""
 | [14](14_cuda_timing.ipynb) | GPU 上的一层能有多快？ | 计时函数 |
 
 </details>
+"""
 
-这个模型里并没有批量归一化（BatchNorm），第 01、02 课却从它讲起，因为 RMSNorm 就是从它演变来的。归一化有什么用，在它身上最容易看清；常犯的错误，也是一样的。
+# %% [markdown] lang="en"
+r"""
+## A slider
 
-## 要先会什么
+Every lesson has figures like the next one. You guess first: nothing moves until you choose an answer or press *Skip*. A wrong guess costs nothing, and you remember what surprised you.
 
-你需要训练过一次网络，知道什么是**损失**和**梯度**，也见过 softmax。如果没有，请先读《动手学深度学习》里的[线性回归](https://zh.d2l.ai/chapter_linear-networks/linear-regression.html)和 [softmax 回归](https://zh.d2l.ai/chapter_linear-networks/softmax-regression.html)两节（英文版：[一](https://d2l.ai/chapter_linear-regression/linear-regression.html)、[二](https://d2l.ai/chapter_linear-classification/softmax-regression.html)）。没有用过**张量**，可以先看 [PyTorch 官方的入门](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html)（英文）。其他术语可以查[术语表](glossary.ipynb)。如果你以前是跟着网上的笔记学的，附录把[五篇笔记逐条核对](five_notes.ipynb)了一遍。
+In this figure, the numbers 1, 2, 3, 4 are multiplied by *s* and go together through LayerNorm, the normalization of the original Transformer, of BERT and of GPT. Four numbers come out. You need not know the formula yet.
 
+**Predict first.** When *s* grows from 1 to 1000000, what happens to the four orange bars on the right? Choose, then drag the slider.
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 一个滑块
 
 每一课都有下面这样的图。要先猜：选出一个答案，或者点“跳过”，之后才能动手。猜错了没有关系，出乎意料的事反而记得牢。
@@ -210,9 +236,9 @@ Nothing happens to them.
 
 </details>
 
-LayerNorm subtracts the mean of the four numbers and divides by their standard deviation. Both grow with *s*, so *s* cancels.
+LayerNorm subtracts the mean of the four numbers and divides by their standard deviation. Both grow with *s*, so *s* cancels, as long as it is not too small.
 
-It does not cancel everywhere, though. Drag to the **left**. At $s = 10^{-3}$ the last bar has shrunk from 1.342 to 0.447, and at $10^{-6}$ all bars are gone. So something in LayerNorm still knows how large its input was. What is it? You may guess until lesson 01 gives it a name. Lesson 05 takes it apart.
+Now drag to the **left**. At $s = 10^{-3}$ the last bar has shrunk from 1.342 to 0.447, and at $10^{-6}$ all bars are gone. So something in LayerNorm still knows how large its input was. What is it? Take a guess. Lesson 01 names it, and lesson 05 takes it apart.
 
 <details><summary>How to use a figure</summary>
 
@@ -222,7 +248,7 @@ You can often drag the picture itself. Try one of the gray dots on the left, up 
 
 ## An exercise
 
-In an exercise you replace `None` or `...` with your answer and run the cell. `check` says whether it is right. If it is not, you are told which mistake you have made, because the usual ones are known. The solution is folded below.
+In an exercise you replace `None` or `...` with your answer and run the cell. `check` says whether it is right. If not, it usually knows which mistake you made. The solution is folded below.
 
 Here is the first one. Which *s* makes the last bar of the figure exactly 1 long? Give a wrong answer first, and see what `check` says.
 """
@@ -235,9 +261,9 @@ r"""
 
 </details>
 
-层归一化先减去这四个数的均值，再除以它们的标准差。均值和标准差都随 *s* 一起变大，所以 *s* 抵消掉了。
+层归一化先减去这四个数的均值，再除以它们的标准差。均值和标准差都随 *s* 一起变大，*s* 不太小时，分子分母一约，就看不到 *s* 了。
 
-不过，并不是处处都能抵消。再往**左**拖：$s = 10^{-3}$ 时，最后一根柱子从 1.342 缩到 0.447；到 $10^{-6}$，柱子全都不见了。可见输入的大小并没有完全被抹掉，是什么把它留了下来？你可以先猜着，第 01 课会说出它的名字，第 05 课再细讲。
+可是再往**左**拖：$s = 10^{-3}$ 时，最后一根柱子从 1.342 缩到 0.447；到 $10^{-6}$，柱子全都不见了。可见层归一化里还有一样东西，能分辨输入的大小。是什么在起作用？先猜一猜，第 01 课揭晓，第 05 课再细讲。
 
 <details><summary>怎样用这些图</summary>
 
@@ -263,7 +289,7 @@ Stuck? Go back to *A slider*, drag *s* to the left, and read the line under the 
 
 <details><summary>The idea</summary>
 
-At $s = 10^{-3}$ the bar is too short, and at 1 it is too long, so try the middle, again and again. On a logarithmic slider, the middle of two numbers is the square root of their product.
+Halve the interval again and again: at $s = 10^{-3}$ the bar is too short, and at 1 it is too long, so try the middle. On a logarithmic slider, the middle of two numbers is the square root of their product.
 
 </details>
 """
@@ -274,7 +300,7 @@ r"""
 
 <details><summary>思路</summary>
 
-$s = 10^{-3}$ 时柱子太短，*s* 为 1 时又太长，所以每次取中间，一次次靠近。在对数轴上，两个数的中间是它们乘积的平方根。
+用二分法：$s = 10^{-3}$ 时柱子太短，*s* 为 1 时又太长，那就试中点；太短就在右半边接着试，太长就在左半边。在对数轴上取中点，就是取两个数乘积的平方根。
 
 </details>
 """
@@ -286,7 +312,7 @@ check("scale", solved_s, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-Square your *s* and remember the number. Lesson 01 will tell you what it is.
+Square your *s*, round it to a power of ten, and remember that. Lesson 01 will tell you what it is.
 
 ## Blocks that you keep
 
@@ -295,7 +321,7 @@ Now write the smallest block there is. **ReLU** passes positive numbers on uncha
 
 # %% [markdown] lang="zh"
 r"""
-请把你的 *s* 平方，记住得到的数。它是什么，到第 01 课就知道了。
+请把你的 *s* 平方，取最接近的十的整数次幂，记住它。它是什么，到第 01 课就知道了。
 
 ## 你写的模块会保存下来
 
@@ -316,7 +342,7 @@ Stuck? `torch.clamp` and `torch.where` treat each number of a tensor separately.
 
 <details><summary>The idea</summary>
 
-Each number becomes the larger of 0 and itself. To *clamp* a tensor from below at 0 does this to all of its numbers at once.
+Each number becomes the larger of 0 and itself. *Clamping* a tensor at 0 from below, `clamp(min=0)`, does this to all its numbers at once.
 
 </details>
 """
@@ -327,7 +353,7 @@ r"""
 
 <details><summary>思路</summary>
 
-每个数都换成 0 和它自己中较大的那个。对张量从下方在 0 处截断（clamp），就是对里面所有的数同时这样做。
+每个数都换成 0 和它自己中较大的那个。`clamp(min=0)` 把张量里的负数都换成 0，正是这个意思。
 
 </details>
 """
@@ -342,7 +368,7 @@ check("relu", solved_relu, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-If you opened this page with `make lab`, `check` has saved your function as `my/blocks/relu.py`. Later lessons use it: lesson 01 runs your ReLU at its end, and before that it trains a network with a function that you write there. From lesson 02 on, cells such as `plug_in(rms_norm=my_rms_norm)` put your function into a trained model, right or wrong, and show what comes out.
+If you opened this page with `make lab`, `check` has saved your function as `my/blocks/relu.py`. Lesson 01 is the first to use such functions: it trains a network with the one that you write there, and at its end it runs today's ReLU. From lesson 02 on, cells such as `plug_in(rms_norm=my_rms_norm)` put your function into a trained model, right or wrong, and show what comes out.
 
 <details><summary>On Colab</summary>
 
@@ -352,12 +378,12 @@ On Colab the file is lost when the session ends. To take it to the next lesson, 
 
 ## Your progress
 
-Your guesses, exercises and blocks are kept. Come back here now and then and run the next cell. It shows how far you are and which mistakes are worth another look, and it asks five questions from lessons that you have done. It only reads your saved notebooks, in both languages, and sends nothing anywhere.
+Your guesses, exercises and blocks are kept. Come back here now and then and run the next cell. It shows how far you are and which mistakes to revisit, and asks you five questions from lessons that you have done. It reads only your saved notebooks (English and Chinese) and sends nothing anywhere.
 """
 
 # %% [markdown] lang="zh"
 r"""
-如果这一页是用 `make lab` 打开的，`check` 已经把你的函数保存为 `my/blocks/relu.py`，后面的课会用到它：第 01 课的最后要运行你的 ReLU，在那之前，还要用你在那里写的函数训练一个网络。从第 02 课起，会有 `plug_in(rms_norm=my_rms_norm)` 这样的单元格，把你的函数放进一个训练好的模型，不论对错，都让你看到结果。
+如果这一页是用 `make lab` 打开的，`check` 已经把你的函数保存为 `my/blocks/relu.py`。第 01 课就会用到：先用你在那一课写的函数训练一个网络，最后再运行今天写的 ReLU。从第 02 课起，会有 `plug_in(rms_norm=my_rms_norm)` 这样的单元格，把你的函数放进一个训练好的模型，不论对错，都让你看到结果。
 
 <details><summary>在 Colab 上</summary>
 
@@ -367,7 +393,7 @@ r"""
 
 ## 你的进度
 
-猜测、练习和模块都会留下来。不妨时常回到这里，运行下一个单元格：它会告诉你学到了哪里，哪些错误值得再看一看，还会从学过的课里抽出五个问题。它只读两种语言的笔记本里已保存的内容，不会把任何东西发送出去。
+猜测、练习和模块都会留下来。不妨时常回到这里，运行下一个单元格：它会告诉你学到了哪里，哪些错误值得再看一看，还会从学过的课里抽出五个问题。它只读取中英文笔记本里保存过的内容，不会把任何东西发送出去。
 """
 
 # %%
@@ -378,6 +404,8 @@ r"""
 ## Does everything run here?
 
 The next cell looks at your machine. Then go on to [lesson 01](01_why_normalize.ipynb). In it, a network still computes what it did before, and yet it has almost stopped learning.
+
+Two more pages are there when you need them. The [glossary](glossary.ipynb) explains the terms. And if you have learned from notes on the web, an appendix checks [five of them, claim by claim](five_notes.ipynb).
 """
 
 # %% [markdown] lang="zh"
@@ -385,6 +413,8 @@ r"""
 ## 这台机器上都能运行吗？
 
 下一个单元格检查你的机器。然后就去[第 01 课](01_why_normalize.ipynb)：那里有一个网络，算出来的数和原来一样，却几乎学不动了。
+
+还有两页可以随时翻看：不认识的术语，查[术语表](glossary.ipynb)；以前跟着网上的笔记学过的，可以看附录，它逐条核对了网上的[五篇笔记](five_notes.ipynb)。
 """
 
 # %% tags=["nbval-ignore-output"]
