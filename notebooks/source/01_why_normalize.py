@@ -13,7 +13,7 @@ You will write the core of BatchNorm, train a network with it, and solve the rid
 r"""
 # 01 激活值为什么需要合适的尺度？
 
-拿一个二十层的网络，把所有权重都乘以 100，网络就毁了：输出几乎全都卡在 −1 或 1，再也学不动。现在，在各层之间插进一个小小的函数，权重照样放大 100 倍。这一次，输出几乎不变，相差不到 0.001。可是，用原来的学习率去训练，这二十层还是几乎什么也学不到。网络算出来的数明明没变，到底是什么变了？
+拿一个二十层的网络，把所有权重都乘以 100，网络就毁了：输出几乎全都卡在 −1 或 1，再也学不动。现在，在各层之间插进一个小小的函数，权重照样放大 100 倍。这一次，输出几乎不变，相差不到 0.001。但用原来的学习率去训练，这二十层还是几乎什么也学不到。网络算出来的数明明没变，到底是什么变了？
 
 这个小小的函数就是**归一化**（normalization）。第 00 课的聊天模型 SmolLM2，每处理一个词元（token，即词或词的一部分），就要用到它 61 次。这一课用批量归一化（BatchNorm）来讲，因为归一化的道理和常见错误，在它身上最容易看清。Transformer 里的归一化由它演变而来，第 05、06 课会讲到。
 
@@ -66,7 +66,7 @@ for row in ([1.0, 2, 3, 4], [100.0, 200, 300, 400], [2.0, 2, 2, 2]):
 r"""
 The first two results are the same. A row that is 100 times as large also has a standard deviation 100 times as large, so the division removes the factor.
 
-The third row gives `nan`, because its standard deviation is 0 and 0 cannot be divided by 0. So a small constant ε is added to the variance before taking the root. It hardly matters unless the variance is as small as ε.
+The third row gives `nan`, because its standard deviation is 0 and 0 cannot be divided by 0. So a small constant ε is added to the variance before taking the root. It hardly matters unless the variance is about as small as ε, or smaller.
 
 You have already measured ε. In lesson 00 the numbers were s times 1, 2, 3, 4, so the last difference was 1.5 s, the variance was 1.25 s², and you looked for the s that makes the last bar 1 long:
 
@@ -80,7 +80,7 @@ $$y = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
 Which numbers share μ and σ? Between the layers of a network, `x` is a table of shape `(N, d)`: N samples, one in each row, with d *features*, one in each column. **BatchNorm** standardizes each column. It takes the mean of a feature over all samples of the *mini-batch*, the samples that go through the network together in one training step.
 
-In torch these means are `x.mean(0, keepdim=True)`. The 0 says that the numbers along axis 0, from sample to sample, are averaged. `keepdim=True` keeps this axis, with size 1, so that every number meets the mean of its own column when you subtract. Lesson 02 is about other choices of axes.
+In torch these means are `x.mean(0, keepdim=True)`. The 0 says that the numbers along axis 0, from sample to sample, are averaged. `keepdim=True` keeps this axis, with size 1, so that each number is paired with its own column's mean when you subtract.
 
 ## Exercise: standardize
 
@@ -95,9 +95,9 @@ Write the formula as a function.
 r"""
 前两行的结果一模一样。一行数变成 100 倍，标准差也变成 100 倍，一除就消掉了。
 
-第三行得到 `nan`，因为标准差是 0，而 0 不能除以 0。所以，开方之前要给方差加上一个很小的常数 ε。只有当方差和 ε 差不多小的时候，它才有影响。
+第三行得到 `nan`，因为标准差是 0，而 0 不能除以 0。为此，开方之前要给方差加上一个很小的常数 ε。只有当方差和 ε 差不多小，或者更小的时候，它才有影响。
 
-其实，ε 你已经量过了。在第 00 课里，输入是 s 乘以 1、2、3、4，所以最后一个离差是 1.5 s，方差是 1.25 s²；你要找的 s，正好让最后一根柱子长 1：
+其实，ε 你已经量过了。在第 00 课里，输入是 s 乘以 1、2、3、4，最后一个离差是 1.5 s，方差是 1.25 s²；你要找的 s，正好让最后一根柱子长 1：
 
 $$\frac{1.5\,s}{\sqrt{1.25\,s^2 + \varepsilon}} = 1 \quad\text{即}\quad 2.25\,s^2 = 1.25\,s^2 + \varepsilon, \quad\text{所以}\quad s^2 = \varepsilon$$
 
@@ -109,7 +109,7 @@ $$y = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
 哪些数共用一个 μ、一个 σ？在网络的两层之间，`x` 是一张形状为 `(N, d)` 的表：N 个样本，每行一个；d 个**特征**，每列一个。训练时，每一步一起送进网络的若干个样本叫做一个**小批量**（mini-batch）。**批量归一化**按列做标准化，一个特征的均值，取自小批量里的所有样本。
 
-用 torch 来写，这些均值就是 `x.mean(0, keepdim=True)`。0 的意思是沿轴 0 求均值，也就是把各个样本的数平均起来；`keepdim=True` 把这个轴保留下来，大小为 1，这样相减的时候，每个数减去的正是自己那一列的均值。轴还有别的选法，那是第 02 课的事。
+用 torch 来写，这些均值就是 `x.mean(0, keepdim=True)`。0 的意思是沿轴 0 求均值，也就是把各个样本的数平均起来；`keepdim=True` 把这个轴保留下来，大小为 1，这样相减的时候，每个数减去的正是自己那一列的均值。
 
 ## 练习：标准化
 
@@ -164,14 +164,14 @@ check("standardize", solved_standardize, keep=False)
 r"""
 ## Twenty layers
 
-Here is the network of the riddle. Each of its layers multiplies by a matrix of weights, hands the result to `norm`, and applies an *activation function*, for us mostly tanh, to every number. What comes out are the layer's *activations*. The function returns the activations of all layers.
+Here is the network of the riddle. Each of its layers multiplies by a matrix of weights, hands the result to `norm`, and applies an *activation function* (here mostly tanh) to every number. The results are the layer's *activations*. The function returns the activations of all layers.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 二十层
 
-谜里的网络就是下面这个。每一层先乘一个权重矩阵，再把结果交给 `norm`，最后对每个数用一个**激活函数**（activation function），这里主要用 tanh。得到的数叫做这一层的**激活值**（activation）。函数返回所有层的激活值。
+开头说的网络，代码只有这几行。每一层先乘一个权重矩阵，再把结果交给 `norm`，最后对每个数用一个**激活函数**（activation function），这里主要用 tanh。得到的数叫做这一层的**激活值**（activation）。函数返回所有层的激活值。
 """
 
 
@@ -187,7 +187,7 @@ def network(x, weights, norm, activation):
 
 # %% [markdown] lang="en"
 r"""
-How large should the weights be? Each number that a matrix produces is a sum of d products. If the weights are random with standard deviation $1/\sqrt{d}$, such a sum is about as large as the numbers that went in. We therefore write the standard deviation of the weights as $g/\sqrt{d}$ and call g the **gain**, because each matrix makes the numbers about g times as large. At gain 0.5 it halves them. That sounds harmless, but the next layer halves them again.
+How large should the weights be at the start? Each number that a matrix produces is a sum of d products. If the weights are random with standard deviation $1/\sqrt{d}$, such a sum is about as large as the numbers that went in. We therefore write the standard deviation of the weights as $g/\sqrt{d}$ and call g the **gain**, because each matrix scales the numbers by about g. At gain 0.5 it halves them. That sounds harmless, but the next layer halves them again.
 
 Run the network without a norm first.
 
@@ -196,7 +196,7 @@ Run the network without a norm first.
 
 # %% [markdown] lang="zh"
 r"""
-权重该取多大？乘一个矩阵，得到的每个数都是 d 个乘积之和。如果权重是随机数，标准差是 $1/\sqrt{d}$，这个和就与输入差不多大。所以，我们把权重的标准差写成 $g/\sqrt{d}$，把 g 叫做**增益**（gain）：每乘一个矩阵，数大约变成 g 倍。增益是 0.5，就缩小一半。听起来没什么，可是下一层还要再缩小一半。
+先看权重初始化：权重该取多大？乘一个矩阵，得到的每个数都是 d 个乘积之和。如果权重是随机数，标准差是 $1/\sqrt{d}$，这个和就与输入差不多大。因此，我们把权重的标准差写成 $g/\sqrt{d}$，把 g 叫做**增益**（gain）：每乘一个矩阵，数大约变成 g 倍。增益是 0.5，就缩小一半。听起来没什么，但下一层还要再缩小一半。
 
 先让网络不带归一化，直接运行。
 
@@ -222,7 +222,7 @@ It is about 0.000001.
 
 </details>
 
-Twenty layers multiply the numbers by $0.5^{20} \approx 10^{-6}$. With activations this small, a layer gets almost no signal to learn from. The gradient of a weight is the activation that comes in, multiplied by the gradient that comes back from the layers above, and on its way back each layer makes that gradient smaller as well. The gradient *vanishes*.
+Twenty layers multiply the numbers by $0.5^{20} \approx 10^{-6}$. Almost nothing is left to learn from, in any of the layers. The gradient of a weight is the activation that comes in, multiplied by the gradient that comes back from the layers above, and on its way back each layer makes that gradient smaller as well. The last layers receive tiny activations, the first layers a tiny gradient, and in every layer the product is about equally small. The gradient *vanishes*.
 
 At gain 1 the activations keep a reasonable size, although tanh shrinks them a little in each layer.
 
@@ -241,11 +241,11 @@ r"""
 
 </details>
 
-二十层一共让这些数变成 $0.5^{20} \approx 10^{-6}$ 倍。激活值这么小，一层几乎收不到什么可以学的信号。一个权重的梯度，等于传进来的激活值乘以从后面各层传回来的梯度，而传回来的梯度每过一层也要变小。这叫做**梯度消失**。
+二十层一共让这些数变成 $0.5^{20} \approx 10^{-6}$ 倍。这样一来，每一层都几乎收不到可供学习的信号。一个权重的梯度，等于传进来的激活值乘以从后面各层传回来的梯度，而传回来的梯度每过一层也要变小。越靠前，传回来的梯度越小，激活值却越大，两者相抵，所以这里每一层的权重梯度都差不多小。这叫做**梯度消失**。
 
 增益是 1 时，tanh 虽然每次让数缩小一点，激活值总还保持着合适的大小。
 
-增益是 100 时，没有什么缩小，可是最后一层有 99% 的激活值超出 ±0.9。这又有什么不好？
+增益是 100 时倒是不缩小了，可是最后一层有 99% 的激活值超出 ±0.9。这又有什么不好？
 
 ## tanh 平坦的地方
 
@@ -260,7 +260,7 @@ for number, output, slope in zip(z, torch.tanh(z), z.grad, strict=True):
 
 # %% [markdown] lang="en"
 r"""
-From 2 to 5 the output hardly moves, but the slope falls from 0.07 to 0.0002. A unit whose inputs lie where the curve is so flat is called **saturated**. Almost nothing of the gradient gets through it to the weights in front of it.
+From 2 to 5 the output hardly moves, but the slope falls from 0.07 to 0.0002. A unit whose inputs lie where the curve is so flat is called **saturated**. Almost nothing of the gradient gets through it to the weights before it.
 
 How large can the inputs of tanh be before this happens? The panel sends 4000 normally distributed numbers with mean 0 and standard deviation σ through tanh and counts the outputs beyond ±0.9.
 
@@ -269,7 +269,7 @@ How large can the inputs of tanh be before this happens? The panel sends 4000 no
 
 # %% [markdown] lang="zh"
 r"""
-从 2 到 5，输出几乎没动，斜率却从 0.07 降到 0.0002。如果一个单元的输入落在曲线这样平坦的地方，就说这个单元**饱和**（saturation）了。梯度几乎传不过它，到不了它前面的权重。
+从 2 到 5，输出几乎没动，斜率却从 0.07 降到 0.0002。如果一个神经元（也叫单元）的输入落在曲线这样平坦的地方，就说它**饱和**（saturation）了。梯度几乎传不过它，到不了它前面的权重。
 
 tanh 的输入要多大，才会饱和？面板把 4000 个服从正态分布的数送进 tanh，它们的均值是 0，标准差是 σ，然后数一数有多少输出超出 ±0.9。
 
@@ -291,11 +291,11 @@ So numbers need not be very large to saturate tanh. At gain 100, the activations
 
 Now switch on *standardize first* and drag again. The share stays at 14%, as at σ = 1, because standardized numbers have σ = 1 however large they were before.
 
-This is the scale that activations need: not so small that the signal dies out, and not so large that tanh is flat. Your function can set this scale anew in every layer.
+This is the scale that activations need: not so small that the signal dies out, and not so large that tanh is flat. Your function can reset the scale in every layer.
 
 ## Your function between the layers
 
-The next cell runs the network twice, at gain 1 and at gain 100, with your function as `norm`, and prints the name of that function. Until `check` has accepted yours, it uses the package's, `standardize`.
+The next cell runs the network twice, at gain 1 and at gain 100, with your function as `norm`. It prints which function it used: yours once `check` has accepted it, otherwise the package's `standardize`.
 """
 
 # %% [markdown] lang="zh"
@@ -310,11 +310,11 @@ r"""
 
 现在打开“先标准化”，再拖一拖。比例始终是 14%，和 σ = 1 时一样，因为不论原来有多大，标准化之后都是 σ = 1。
 
-激活值需要的就是这样的尺度：不能小到信号传不过去，也不能大到 tanh 平坦的地方。有了你写的函数，每一层都可以重新调好尺度。
+激活值需要的就是这样的尺度：不能小到信号传不过去，也不能大得落进 tanh 的平坦段。有了你写的函数，每一层都可以重新调好尺度。
 
 ## 把你的函数放进各层之间
 
-下一个单元格让网络运行两次，增益分别是 1 和 100，`norm` 用的就是你的函数。单元格会打印函数的名字；`check` 通过之前，先用课程自带的 `standardize`。
+下一个单元格让网络运行两次，增益分别是 1 和 100，`norm` 用的就是你的函数。单元格会打印用的是哪个函数：`check` 通过以后用你的，之前先用课程自带的 `standardize`。
 """
 
 # %%
@@ -331,7 +331,7 @@ print(f"max |difference| = {(times_100 - once).abs().max():.5f}")
 
 # %% [markdown] lang="en"
 r"""
-Now 14% of the activations lie beyond ±0.9 instead of 99%. And the outputs at gain 100 differ from those at gain 1 by less than 0.001. Each matrix makes the numbers 100 times as large, and the division that follows removes the factor again, as it did with the second row of *By hand*. Only ε keeps the two from being exactly the same.
+Now 14% of the activations lie beyond ±0.9 instead of 99%, and the outputs at gain 100 differ from those at gain 1 by less than 0.001. Each matrix multiplies the numbers by 100, and the division that follows removes the factor again, as it did with the second row of *By hand*. Only ε keeps the two from being exactly the same.
 
 So one small function has repaired what the factor 100 had ruined. Has it repaired everything?
 
@@ -339,7 +339,7 @@ So one small function has repaired what the factor 100 had ruined. Has it repair
 
 The panel runs your `network` before any training. On the left is a histogram of the activations of each layer. On the right are their standard deviation and the L2 norm of the gradient, layer by layer. The input is badly scaled on purpose, with mean 3 and standard deviation 5. The loss is a random weighted sum of the last activations.
 
-**Predict first.** With BatchNorm, the gain grows from 1 to 100. What happens to the gradient of the weights? Choose an answer, set *normalization* to BatchNorm, and drag *gain* to 100.
+**Predict first.** With BatchNorm, the gain grows from 1 to 100. What happens to the gradient of the weights? Choose an answer, then drag *gain* to 100.
 """
 
 # %% [markdown] lang="zh"
@@ -352,7 +352,7 @@ r"""
 
 面板运行你的 `network`，这时还没有训练。左边是每一层激活值的直方图；右边是每一层激活值的标准差，还有权重梯度的 L2 范数。输入故意没有调好，均值是 3，标准差是 5。损失是最后一层激活值的加权和，权重随机。
 
-**先猜一猜**：用批量归一化，增益从 1 增大到 100，权重的梯度会怎样？先选好答案，再把“归一化”设为批量归一化，把“增益”拖到 100。
+**先猜一猜**：用批量归一化，增益从 1 增大到 100，权重的梯度会怎样？先选好答案，再把“增益”拖到 100。
 """
 
 # %% tags=["panel", "guess"]
@@ -378,17 +378,11 @@ One line of algebra explains it. Let W be all the weights, and f(W) the loss. Yo
 
 $$f(cW) = f(W) \quad\Rightarrow\quad c\,\nabla f(cW) = \nabla f(W) \quad\Rightarrow\quad \nabla f(cW) = \frac{1}{c}\,\nabla f(W)$$
 
-In words: if a weight is 100 times as large, adding 0.01 to it changes it by a hundredth of the former percentage, so it also moves the loss a hundredth as far. How far the loss moves is what the gradient measures.
+In words: if a weight is 100 times as large, adding 0.01 to it changes it by only a hundredth as many percent, so the loss moves only a hundredth as far. How far the loss moves is what the gradient measures.
 
-This is the answer to the riddle. With the norm, the factor 100 no longer changes what the network computes, but it changes the gradient.
+The size of W no longer matters to the outputs. Only its *direction* does, so learning means turning W.
 
-Now take the norm away. At gain 0.5 the gradient is tiny, between 0.00002 and 0.00004 in every layer. At gain 100 it is enormous in layer 1, $6.2 \cdot 10^{13}$, although nearly all units are saturated: the few that are not hand the gradient on, and every matrix multiplies it by 100. *Going further: gain 3 explodes* takes a closer look. No learning rate suits such gradients.
-
-Then choose *input only* at gain 0.5. The activations of layer 1 are no longer stuck at the ends, but they still shrink from layer to layer. It is not enough to normalize the input.
-
-## Does it learn?
-
-A gradient only matters if it is used, so train the network. The data are handwritten digits of 8 × 8 pixels. A last matrix, `readout`, turns the 64 activations of layer 20 into ten *logits*, one for each digit. It has no norm.
+This is the answer to the riddle. With the norm, the factor 100 no longer changes what the network computes, but it changes the gradient: the same learning rate turns W much less.
 """
 
 # %% [markdown] lang="zh"
@@ -399,23 +393,31 @@ r"""
 
 </details>
 
-直方图一动不动，可是每一层的梯度都只剩原来的百分之一，第 1 层的从 30 降到了 0.30。
+直方图一动不动，每一层的梯度却都只剩原来的百分之一，第 1 层的从 30 降到了 0.30。
 
 原因只要一行推导。把所有权重合起来记作 W，损失记作 f(W)。刚才看到，所有权重都乘以 c > 0，损失不变（不计 ε 的影响）。等号两边都对 W 求梯度，左边按链式法则会多出一个因子 c：
 
 $$f(cW) = f(W) \quad\Rightarrow\quad c\,\nabla f(cW) = \nabla f(W) \quad\Rightarrow\quad \nabla f(cW) = \frac{1}{c}\,\nabla f(W)$$
 
-换句话说，权重变成 100 倍，同样加上 0.01，相对的改变就只有原来的百分之一，损失的变化也就只有原来的百分之一。梯度量的，正是损失变化得有多快。
+换句话说，权重变成 100 倍，同样加上 0.01，相对的改变就只有原来的百分之一，损失的变化也就只有原来的百分之一。而梯度衡量的就是损失变化的快慢。
 
-谜就这样解开了：有了归一化，100 倍不再影响网络算出来的数，却仍然影响梯度。
+输出与权重的大小无关，只与**方向**有关，所以走一步有没有用，要看它让权重转过多大的角度。
 
-现在去掉归一化。增益是 0.5 时，梯度小极了，每一层都在 0.00002 和 0.00004 之间。增益是 100 时，第 1 层的梯度大得惊人，有 $6.2 \cdot 10^{13}$，虽然单元几乎全都饱和了：少数没有饱和的单元把梯度传了下去，而每个矩阵又把它放大到 100 倍。“选读：增益为 3，梯度爆炸”一节会细看。梯度这样忽大忽小，学习率取多少都不合适。
+谜就这样解开了：有了归一化，100 倍不再影响网络算出来的数，却仍然影响梯度。学习率不变，权重转过的角度就小得多。
+"""
 
-然后选“只归一化输入”，增益取 0.5：第 1 层的激活值不再卡在两端，可是往后还是一层比一层小。只归一化输入是不够的。
+# %% [markdown] lang="en"
+r"""
+## Does it learn?
 
+How much less, and does it matter? Train the network to find out. The data are handwritten digits of 8 × 8 pixels. A last matrix, `readout`, turns the 64 activations of layer 20 into ten *logits*, one for each digit. It has no norm.
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 它学得会吗？
 
-梯度是用来训练的，所以还得训练一次才知道。数据是手写数字，每幅 8 × 8 个像素。最后的矩阵 `readout` 把第 20 层的 64 个激活值变成十个 logit，每个数字一个。它后面没有归一化。
+小多少？要不要紧？训练一次才知道。数据是手写数字，每幅 8 × 8 个像素。最后的矩阵 `readout` 把第 20 层的 64 个激活值变成十个 logit，每个数字一个。它后面没有归一化。
 """
 
 # %%
@@ -431,12 +433,12 @@ def logits(pixels, weights, readout, norm):
 
 # %% [markdown] lang="en"
 r"""
-The next function trains the network for 200 steps of plain gradient descent and returns the accuracy on 297 digits that the network has not seen. The learning rate `lr` is that of the twenty layers; `readout` always has 0.1. Guessing would give about 10%. With BatchNorm, the unseen digits are standardized by their own mean and variance; lesson 03 shows what is done in practice.
+The next function trains the network for 200 steps of plain SGD, each on a mini-batch of 256 of the first 1500 digits. It returns the accuracy on the test set, the other 297 digits, which the network has not seen. The learning rate `lr` is that of the twenty layers; `readout` always has 0.1. Guessing would give about 10%. With BatchNorm, the test digits are standardized by their own mean and variance; lesson 03 shows what is done in practice.
 """
 
 # %% [markdown] lang="zh"
 r"""
-下一个函数用最普通的梯度下降训练 200 步，返回的是准确率，用 297 幅网络没有见过的图来测。`lr` 是那二十层的学习率，`readout` 的总是 0.1。乱猜大约能对 10%。用批量归一化时，没见过的图用它们自己的均值和方差来标准化；实际上怎么做，第 03 课会讲。
+下一个函数用最普通的小批量 SGD（不带动量）训练 200 步，每步从前 1500 幅图里取 256 幅，返回测试集（297 幅训练时没用过的图）上的准确率。`lr` 是那二十层的学习率，`readout` 的总是 0.1。乱猜大约能对 10%。用批量归一化时，测试集的图用它们自己的均值和方差来标准化；实际上怎么做，第 03 课会讲。
 """
 
 
@@ -457,14 +459,14 @@ def accuracy(norm, gain, lr=0.1):
 
 # %% [markdown] lang="en"
 r"""
-At gain 100 the steps are too short. How much too short? One step with learning rate η replaces W by $W - \eta\,\nabla f(W)$. With the weights cW, the gradient is only 1/c as large, and the weights that it should turn are c times as large.
+At gain 100 the steps are too short. How much too short? One step with learning rate η replaces W by $W - \eta\,\nabla f(W)$. With the weights cW, the gradient is only 1/c as large, and the weights that it has to turn are c times as large.
 
 **Predict first.** By which factor must the learning rate be multiplied, so that at gain 100 the twenty layers learn as well as at gain 1?
 """
 
 # %% [markdown] lang="zh"
 r"""
-增益是 100 时，每一步都走得太小。小多少？学习率为 η 时，走一步就是把 W 换成 $W - \eta\,\nabla f(W)$。权重换成 cW，梯度只有原来的 1/c，要改变的权重却是原来的 c 倍。
+增益是 100 时，每一步都走得太小。小多少？学习率为 η 时，走一步就是把 W 换成 $W - \eta\,\nabla f(W)$。权重换成 cW，梯度只有原来的 1/c，要转动的权重却是原来的 c 倍。
 
 **先猜一猜**：增益是 100 时，学习率要乘以多少，这二十层才能学得和增益是 1 时一样好？
 """
@@ -478,7 +480,8 @@ for gain in (0.5, 1, 100):
     same_lr = accuracy(batch_norm, gain)
     scaled_lr = accuracy(batch_norm, gain, 0.1 * gain**2)
     print(f"{gain = :<4} {no_norm = :.0%}   {same_lr = :.0%}   {scaled_lr = :.0%}")
-print(f"{gain = :<4} lr = 0: {accuracy(batch_norm, gain, 0):.0%}")
+for gain in (1, 100):
+    print(f"{gain = :<4} lr = 0: {accuracy(batch_norm, gain, 0):.0%}")
 
 # %% [markdown] lang="en"
 r"""
@@ -488,69 +491,17 @@ By 10000.
 
 </details>
 
-Look at the columns from left to right.
+Read the columns from left to right.
 
 Without a norm only gain 1 learns. The other two networks end near 10%, which is guessing.
 
-With your norm and the same learning rate, gain 0.5 learns as well. At gain 100 the accuracy is 37%, but the twenty layers have no part in it: the last line shows that the accuracy is the same if they do not learn at all, at `lr = 0`. So all of it comes from `readout`.
+With your norm and the same learning rate, gain 0.5 learns as well. At gain 100 the accuracy is 37%, but the twenty layers contribute nothing by learning. The last two lines show that at `lr = 0`, where they do not learn at all, it is 37% as well, both at gain 1 and at gain 100. So all of it comes from `readout`.
 
 In the third column the learning rate is multiplied by g², which is 10000 at gain 100. Now all three networks come close to 90%, and this is no coincidence:
 
 $$cW - c^2\eta\,\nabla f(cW) = cW - c\,\eta\,\nabla f(W) = c\,\bigl(W - \eta\,\nabla f(W)\bigr)$$
 
-After each step the weights are still c times those of the network with gain 1, so both networks compute the same. One factor c makes up for the smaller gradient, the other for the larger weights. Only the length of the steps was wrong. If the accuracies still differ by a percent or two, it is because ε and rounding have small effects that grow during training.
-
-So why do activations need a scale? If they are too small, the gradient vanishes. If they are too large, most units are saturated, and the rest make the gradient explode. Each layer multiplies the scale, so without a norm the gain must be right in all layers, and it must stay right while the weights change. A norm sets the scale anew in each layer. After that, the gain only decides how fast the weights turn.
-
-## What other code does differently
-
-**A different divisor.** torch's `x.std()` divides by the count minus 1, and NumPy's by the count. A norm divides by the count, which is `correction=0` in torch.
-
-```python
-x = torch.tensor([1.0, 2.0, 3.0, 4.0])
-x.std()                # 1.291
-x.std(correction=0)    # 1.118
-x.numpy().std()        # 1.118
-```
-
-**A different meaning of normalize.** `F.normalize(x, dim=0)` gives a vector the length 1, and scikit-learn's `MinMaxScaler` squeezes numbers between 0 and 1. Neither standardizes.
-
-**A different gain.** [torch.nn.init](https://pytorch.org/docs/stable/nn.init.html) has the functions for first weights. For as many inputs as outputs, `xavier_uniform_` has gain 1, and `kaiming_uniform_(w, nonlinearity="relu")` has gain 1.41. But `nn.Linear` starts with gain 0.58.
-
-## In short
-
-* To standardize is to subtract the mean and divide by the standard deviation, $\sqrt{\sigma^2 + \varepsilon}$. BatchNorm does this to each feature, over the samples of the mini-batch.
-* Without a norm, each layer multiplies the scale. A small gain makes the gradient vanish. A large one saturates most units and makes the gradient explode.
-* With a norm, f(cW) = f(W): multiplying all weights by c changes nothing in the outputs, and it divides the gradient by c.
-* A step of gradient descent then turns the weights 1/c² as far as before.
-
-## Three closing questions
-
-1. ReLU, $\max(0, x)$, halves the mean of the squares, so at gain 1 a layer with ReLU makes the numbers on average $1/\sqrt{2} \approx 0.71$ times as large. What is left of them after 30 such layers at gain 0.9? Which gain would keep their size?
-
-<details><summary>Answer</summary>
-
-About a millionth is left: $(0.9/\sqrt{2})^{30} \approx 1.3 \cdot 10^{-6}$. The gain √2 = 1.41 keeps the size, which is why `kaiming_uniform_` takes it for ReLU.
-
-</details>
-
-2. With the norm and the learning rate 0.1, gain 0.1 reaches only 19%. Why, and which learning rate would help?
-
-<details><summary>Answer</summary>
-
-Here c is 0.1, so the gradient is 10 times as large and the weights are a tenth as large. The steps turn the weights 100 times as far as at gain 1, which is too far. With the learning rate 0.001 the network learns as well as at gain 1.
-
-</details>
-
-3. A layer often adds a learned number, the *bias*, to each feature after the matrix. In front of a BatchNorm, people leave it out. Why?
-
-<details><summary>Answer</summary>
-
-It adds the same number to a whole column. The mean grows by this number too, and subtracting the mean removes it. So the bias changes nothing, and its gradient is 0.
-
-</details>
-
-The next cell checks the answers, the first one with your ReLU from lesson 00 if you have written it.
+After each step the weights are still c times those of the network with gain 1, so both networks compute the same. One factor c makes up for the smaller gradient, the other for the larger weights. Only the length of the steps was wrong. Without ε and rounding, the three accuracies would be identical. In 200 steps these tiny effects can grow to a percent or two, which is three to six of the 297 digits.
 """
 
 # %% [markdown] lang="zh"
@@ -565,15 +516,46 @@ r"""
 
 不带归一化，只有增益是 1 的网络学得会。另外两个的准确率都在 10% 上下，和乱猜一样。
 
-带上你写的归一化，学习率不变，增益是 0.5 的也学会了。增益是 100 的有 37%，可是那二十层没有功劳：最后一行取 `lr = 0`，二十层完全不学，准确率也一样。所以，功劳全在 `readout`。
+带上你写的归一化，学习率不变，增益是 0.5 的也学会了。增益是 100 的有 37%，但那二十层没有功劳：最后两行取 `lr = 0`，二十层完全不学，不论增益是 1 还是 100，准确率也都是 37%。功劳全在 `readout`。
 
 第三列的学习率乘以 g²，增益是 100 时就是 10000。这一回，三个网络都接近 90%，而且不是巧合：
 
 $$cW - c^2\eta\,\nabla f(cW) = cW - c\,\eta\,\nabla f(W) = c\,\bigl(W - \eta\,\nabla f(W)\bigr)$$
 
-每走一步，权重都还是“增益为 1”的网络的 c 倍，所以两个网络算出来的数始终一样。两个因子 c，一个补上变小的梯度，一个跟上变大的权重。原来只是步子的大小不对。准确率之所以还差一两个百分点，是因为 ε 和舍入的影响起初很小，训练中却会变大。
+每走一步，权重都还是“增益为 1”的网络的 c 倍，两个网络算出来的数始终一样。两个因子 c，一个补上变小的梯度，一个跟上变大的权重。原来只是步子的大小不对。如果没有 ε，也没有舍入，三个准确率会完全相同。现在相差一两个百分点，也就是 297 幅里的三到六幅：ε 和舍入带来的微小差别，训练 200 步就会放大到这个程度。
+"""
 
-那么，激活值为什么需要合适的尺度？太小，梯度就消失；太大，单元大多饱和，剩下的又让梯度爆炸。每一层都要把尺度乘上一个倍数，所以不带归一化，每一层的增益都得合适，而且训练中权重一直在变，增益还得一直合适。归一化在每一层重新调好尺度，这样，增益就只决定权重转得快还是慢。
+# %% [markdown] lang="en"
+r"""
+## So why do activations need a scale?
+
+If the activations are too small, the gradient vanishes. If they are too large, most units are saturated, and the rest can even make the gradient explode (*Going further: gain 3 explodes*).
+
+Each layer multiplies the scale. So without a norm, the gain must be right in all layers at the start, and it must stay right while the weights change. A norm resets the scale in each layer. After that, the gain only decides how fast the weights turn.
+
+## What other code does differently
+
+**A different divisor.** torch's `x.std()` divides by the count minus 1, and NumPy's by the count. A norm divides by the count, which is `correction=0` in torch.
+
+```python
+x = torch.tensor([1.0, 2.0, 3.0, 4.0])
+x.std()                # 1.291
+x.std(correction=0)    # 1.118
+x.numpy().std()        # 1.118
+```
+
+**A different meaning of normalize.** `F.normalize(x, dim=0)` gives a vector the length 1, and scikit-learn's `MinMaxScaler` maps numbers to the range from 0 to 1.
+
+**A different gain.** [torch.nn.init](https://pytorch.org/docs/stable/nn.init.html) has functions for initializing weights. For as many inputs as outputs, `xavier_uniform_` has gain 1, and `kaiming_uniform_(w, nonlinearity="relu")` has gain 1.41. But `nn.Linear` starts with gain 0.58.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 激活值为什么需要合适的尺度？
+
+激活值太小，梯度就消失；太大，神经元大多饱和，剩下的甚至会让梯度爆炸（见“选读：增益为 3，梯度爆炸”）。
+
+每过一层，尺度都要乘上一个倍数。不带归一化，不仅起步时每层的增益都要合适，权重在训练中不断变化，增益还得始终合适。归一化在每一层重新调好尺度，增益就只决定权重转得快还是慢。
 
 ## 别的代码怎么写
 
@@ -586,24 +568,65 @@ x.std(correction=0)    # 1.118
 x.numpy().std()        # 1.118
 ```
 
-**“归一化”的意思不同**：`F.normalize(x, dim=0)` 让向量的长度变成 1，scikit-learn 的 `MinMaxScaler` 把数压缩到 0 和 1 之间。两者都不是标准化。
+**“归一化”的意思不同**：`F.normalize(x, dim=0)` 让向量的长度变成 1，scikit-learn 的 `MinMaxScaler` 把数压缩到 0 和 1 之间。
 
-**增益不同**：权重的初始值，可以用 [torch.nn.init](https://pytorch.org/docs/stable/nn.init.html) 里的函数来取。如果输入和输出一样多，`xavier_uniform_` 的增益是 1，`kaiming_uniform_(w, nonlinearity="relu")` 的增益是 1.41。可是，`nn.Linear` 的增益只有 0.58。
+**增益不同**：权重初始化可以用 [torch.nn.init](https://pytorch.org/docs/stable/nn.init.html) 里的函数。如果输入和输出一样多，`xavier_uniform_` 的增益是 1，`kaiming_uniform_(w, nonlinearity="relu")` 的增益是 1.41。而 `nn.Linear` 的增益只有 0.58。
+"""
 
+# %% [markdown] lang="en"
+r"""
+## In short
+
+* To standardize is to subtract the mean and divide by the standard deviation, $\sqrt{\sigma^2 + \varepsilon}$. BatchNorm does this to each feature, over the samples of the mini-batch.
+* Without a norm, each layer multiplies the scale. A small gain makes the gradient vanish. A large one saturates most units and can make the gradient explode.
+* With a norm, f(cW) = f(W): multiplying all weights by c changes nothing in the outputs, and it divides the gradient by c.
+* A step of gradient descent then turns the weights by about 1/c² of the former angle.
+
+## Three closing questions
+
+1. ReLU, $\max(0, x)$, halves the mean of the squares, so at gain 1 a layer with ReLU makes the numbers on average $1/\sqrt{2} \approx 0.71$ times as large. What is left of them after 30 such layers at gain 0.9? Which gain would keep their size?
+
+<details><summary>Answer</summary>
+
+About a millionth is left: $(0.9/\sqrt{2})^{30} \approx 1.3 \cdot 10^{-6}$. A single random network can be off by a factor of 2. The gain √2 = 1.41 keeps the size, which is why `kaiming_uniform_` takes it for ReLU.
+
+</details>
+
+2. With the norm and the learning rate 0.1, gain 0.1 reaches only 19%. Why, and which learning rate would help?
+
+<details><summary>Answer</summary>
+
+Here c is 0.1, so the gradient is 10 times as large and the weights are a tenth as large. The steps turn the weights about 100 times as far as at gain 1, which is too far. With the learning rate 0.001 the network learns as well as at gain 1.
+
+</details>
+
+3. A layer often adds a learned number, the *bias*, to each feature after the matrix. Before a BatchNorm, people leave it out. Why?
+
+<details><summary>Answer</summary>
+
+It adds the same number to a whole column. The mean grows by this number too, and subtracting the mean removes it. So the bias changes nothing, and its gradient is 0.
+
+</details>
+
+The next cell checks the answers, the first one with your ReLU from lesson 00 if you have written it.
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 小结
 
 * 标准化就是减去均值，再除以标准差 $\sqrt{\sigma^2 + \varepsilon}$。批量归一化对每个特征这样做，均值和方差取自小批量里的所有样本。
-* 不带归一化，每一层都会把尺度乘上一个倍数。增益太小，梯度消失；增益太大，单元大多饱和，梯度爆炸。
+* 不带归一化，每一层都会把尺度乘上一个倍数。增益太小，梯度消失；增益太大，神经元大多饱和，梯度还可能爆炸。
 * 带上归一化，f(cW) = f(W)：所有权重都乘以 c，输出不变，梯度却要除以 c。
-* 这时用梯度下降走一步，权重转过的幅度只有原来的 1/c²。
+* 这时用梯度下降走一步，权重转过的角度大约只有原来的 1/c²。
 
 ## 三个思考题
 
-1. ReLU 就是 $\max(0, x)$，它让平方的均值减半，所以增益是 1 时，每过一层 ReLU，数平均变成原来的 $1/\sqrt{2} \approx 0.71$ 倍。增益是 0.9，过了 30 层，还剩多少？增益取多少，大小才不变？
+1. ReLU 就是 $\max(0, x)$，它让平方的均值减半，增益是 1 时，每过一层 ReLU，数平均变成原来的 $1/\sqrt{2} \approx 0.71$ 倍。增益是 0.9，过了 30 层，还剩多少？增益取多少，大小才不变？
 
 <details><summary>答案</summary>
 
-大约只剩百万分之一：$(0.9/\sqrt{2})^{30} \approx 1.3 \cdot 10^{-6}$。增益取 √2 = 1.41，大小就不变，所以 `kaiming_uniform_` 对 ReLU 取这个值。
+大约只剩百万分之一：$(0.9/\sqrt{2})^{30} \approx 1.3 \cdot 10^{-6}$。这是平均来说，单独一个随机的网络可能差到 2 倍。增益取 √2 = 1.41，大小就不变，所以 `kaiming_uniform_` 对 ReLU 取这个值。
 
 </details>
 
@@ -611,15 +634,15 @@ x.numpy().std()        # 1.118
 
 <details><summary>答案</summary>
 
-这时 c 是 0.1，梯度变成 10 倍，权重却只有十分之一，所以每一步让权重转过的幅度是增益为 1 时的 100 倍，转得太多了。学习率取 0.001，就学得和增益为 1 时一样好。
+这时 c 是 0.1，梯度变成 10 倍，权重却只有十分之一，每一步让权重转过的角度大约是增益为 1 时的 100 倍，转得太多了。学习率取 0.001，就学得和增益为 1 时一样好。
 
 </details>
 
-3. 乘矩阵之后，常常还要给每个特征加上一个学出来的数，叫做**偏置**（bias）。可是，后面如果是批量归一化，就不加偏置。为什么？
+3. 乘矩阵之后，常常还要给每个特征加上一个学出来的数，叫做**偏置**（bias）。后面如果是批量归一化，就不加偏置。为什么？
 
 <details><summary>答案</summary>
 
-偏置给一整列加上同一个数，这一列的均值也就大了这么多，一减均值，又没有了。所以偏置什么也改变不了，它的梯度是 0。
+偏置给一整列加上同一个数，这一列的均值也就大了这么多，一减均值，又没有了。偏置什么也改变不了，它的梯度是 0。
 
 </details>
 
@@ -643,8 +666,8 @@ print(f"max |gradient| = {bias.grad.abs().max():.6f}")
 r"""
 ## Read next
 
-* The paper on first weights, with histograms like yours: [Understanding the difficulty of training deep feedforward neural networks](https://proceedings.mlr.press/v9/glorot10a.html), Glorot and Bengio 2010.
-* The riddle in practice, on normalization and regularization: [L2 Regularization versus Batch and Weight Normalization](https://arxiv.org/abs/1706.05350), van Laarhoven 2017. In front of a norm, weight decay does not make the function simpler. It makes the weights smaller, and so it speeds up learning.
+* The paper on initializing weights, with histograms like yours: [Understanding the difficulty of training deep feedforward neural networks](https://proceedings.mlr.press/v9/glorot10a.html), Glorot and Bengio 2010.
+* The riddle in practice, on normalization and regularization: [L2 Regularization versus Batch and Weight Normalization](https://arxiv.org/abs/1706.05350), van Laarhoven 2017. Before a norm, weight decay does not make the function simpler. It shrinks the weights, so the network learns faster.
 * A video: [activations, gradients and BatchNorm](https://www.youtube.com/watch?v=P6sfmUTpUmc), Andrej Karpathy.
 
 BatchNorm averages over the samples. [Lesson 02](02_norm_axes.ipynb) asks which other numbers could share a mean, and shows how to see it.
@@ -654,7 +677,7 @@ BatchNorm averages over the samples. [Lesson 02](02_norm_axes.ipynb) asks which 
 r"""
 ## 接着读
 
-* 讲初始权重的论文，里面有你见过的这种直方图：[Understanding the difficulty of training deep feedforward neural networks](https://proceedings.mlr.press/v9/glorot10a.html)，Glorot 和 Bengio，2010。
+* 讲权重初始化的论文，里面有你见过的这种直方图：[Understanding the difficulty of training deep feedforward neural networks](https://proceedings.mlr.press/v9/glorot10a.html)，Glorot 和 Bengio，2010。
 * 这个谜在实践中的样子，讲归一化与正则化：[L2 Regularization versus Batch and Weight Normalization](https://arxiv.org/abs/1706.05350)，van Laarhoven，2017。在归一化前面，权重衰减并不会让函数更简单，它只是让权重变小，于是学得更快。
 * 视频：[activations, gradients and BatchNorm](https://www.youtube.com/watch?v=P6sfmUTpUmc)，Andrej Karpathy 讲激活值、梯度和批量归一化。
 
@@ -726,7 +749,7 @@ check("feature_axes", solved_axes, keep=False)
 r"""
 ## Going further: mistakes that training hides
 
-Would you have noticed a mistake in your function by training with it? Here are three wrong ones. `n_minus_1` divides the squares by the count minus 1, `eps_outside` adds ε after taking the root, and `mean_kept` divides by the right number but forgets to subtract the mean.
+Would you have noticed a mistake in your function by training with it? Here are three wrong ones. `n_minus_1` divides the sum of the squares by the count minus 1, `eps_outside` adds ε after taking the root, and `mean_kept` divides by the right number but forgets to subtract the mean.
 
 **Predict first.** At gain 1 and learning rate 0.1, which of them keeps the network from learning?
 """
@@ -735,7 +758,7 @@ Would you have noticed a mistake in your function by training with it? Here are 
 r"""
 ## 选读：训练会掩盖的错误
 
-如果你的函数写错了，光靠训练看得出来吗？下面是三个写错的函数：`n_minus_1` 求方差时除以个数减 1，`eps_outside` 先开方再加 ε，`mean_kept` 的除数没有错，却忘了减均值。
+如果你的函数写错了，光靠训练看得出来吗？下面是三个写错的函数：`n_minus_1` 求方差时，平方和除以个数减 1，`eps_outside` 先开方再加 ε，`mean_kept` 的除数没有错，却忘了减均值。
 
 **先猜一猜**：增益是 1，学习率是 0.1，用哪一个函数，网络会学不会？
 """
@@ -770,9 +793,9 @@ Only `mean_kept` does.
 
 The other two reach about what the right function reaches. So training hides small mistakes, and therefore `check` compares numbers instead of accuracies.
 
-`mean_kept` fails because the mean is still in the numbers, but not in what they are divided by. Some units come close to ±1 in the first steps, where the samples differ little. The next layer divides by this small difference, which blows up the mean, so more units saturate.
+`mean_kept` fails because the mean is still in the numbers, but not in what they are divided by. In a column where the samples differ little, a small divisor blows up the mean, and tanh saturates. Behind a saturated tanh the samples differ even less, so the next divisor is smaller still.
 
-One way out is a smaller learning rate. The other is to divide by the root mean square, because a large mean makes it large as well. The next cell tries both.
+One way out is a smaller learning rate. The other is to divide by the root mean square, because a large mean makes it large as well. The next cell tries both. `watched` is `mean_kept`, and it notes how many activations it saturates in each layer and step.
 """
 
 # %% [markdown] lang="zh"
@@ -785,9 +808,9 @@ r"""
 
 另外两个的准确率与正确的函数不相上下。可见训练会掩盖小错误，所以 `check` 比较的是算出来的数，而不是准确率。
 
-`mean_kept` 为什么不行？均值还留在被除的数里，除数却不管均值有多大。训练开始几步，一些单元靠近 ±1，各个样本在那里相差很小；下一层要除以这个很小的差别，均值就被放大，饱和的单元也就更多。
+`mean_kept` 为什么不行？均值还留在被除的数里，除数却反映不出均值的大小。如果一列里各个样本相差很小，除数就小，一除就把均值放大，tanh 随之饱和；饱和以后样本之间相差更小，下一层的除数也就更小。
 
-有两个办法，一个是让学习率小一点，另一个是改成除以均方根，因为均值一大，均方根也跟着大。下一个单元格两个都试一试。
+有两个办法，一个是让学习率小一点，另一个是改成除以均方根，因为均值一大，均方根也跟着大。下一个单元格两个都试一试。其中 `watched` 就是 `mean_kept`，只是每一步、每一层都记下有多少激活值饱和了。
 """
 
 
@@ -796,58 +819,89 @@ def root_mean_square(x):
     return x / (x.square().mean(0) + 1e-5).sqrt()
 
 
-print(f"mean_kept, lr = 0.01: {accuracy(mean_kept, 1, 0.01):.0%}")
-print(f"root_mean_square:     {accuracy(root_mean_square, 1):.0%}")
+def watched(x):
+    y = mean_kept(x)
+    shares.append((torch.tanh(y).abs() > 0.9).float().mean())
+    return y
+
+
+for lr in (0.1, 0.01):
+    shares = []
+    reached = accuracy(watched, 1, lr)
+    print(f"mean_kept {lr = :<5} |x[20]| > 0.9: {shares[19]:.0%}, 10 steps later {shares[219]:.0%}   {reached:.0%}")
+print(f"root_mean_square {accuracy(root_mean_square, 1):.0%}")
 
 # %% [markdown] lang="en"
 r"""
-Both learn. `root_mean_square` needs no subtraction at all. Lesson 06 divides by it over the features of each token, and calls that RMSNorm.
+Both learn. At the learning rate 0.1, `mean_kept` has saturated the whole of layer 20 after ten steps. At 0.01 hardly anything changes there. `root_mean_square` needs no subtraction at all. Lesson 06 divides by it over the features of each token, and calls that RMSNorm.
 """
 
 # %% [markdown] lang="zh"
 r"""
-两个办法都行。`root_mean_square` 什么也没有减，照样学得会。第 06 课对每个词元的特征这样做，那就是 RMSNorm。
+两个办法都行。学习率是 0.1 时，`mean_kept` 只用十步就让第 20 层全部饱和；是 0.01 时，那里几乎没有变化。`root_mean_square` 什么也没有减，照样学得会。第 06 课对每个词元的特征这样做，那就是 RMSNorm。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: gain 3 explodes
 
-Without a norm, a large gain saturates the units, and saturated units pass on almost no gradient. So the gradient should vanish on its way back. Let us see, at gain 3.
+Without a norm, a large gain saturates the units, and saturated units pass on almost no gradient. So the gradient should vanish on its way back. Let us see, at three gains.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：增益为 3，梯度爆炸
 
-不带归一化，增益大了，单元就会饱和，饱和的单元几乎不传梯度。照这样说，梯度往回传，应该越来越小才对。取增益为 3，看一看。
+不带归一化，增益大了，神经元就会饱和，饱和的神经元几乎不传梯度。照这样说，梯度往回传，应该越来越小才对。取三个增益，看一看。
 """
 
 # %%
-layers, gradients = signals(3, 20, "tanh", "none", network)
-for i in (20, 15, 10, 5, 2):
-    print(f"gradient[{i}] = {gradients[i - 1]:.1f}")
+for gain in (0.5, 100, 3):
+    layers, gradients = signals(gain, 20, "tanh", "none", network)
+    print(f"{gain = :<4}" + "".join(f"   gradient[{i}] = {gradients[i - 1]:<9.3g}" for i in (20, 10, 2, 1)))
 slope = 1 - layers[9].square()  # (N, d)
-print(f"slope[10]: median {slope.quantile(0.5):.2f}   RMS {slope.square().mean().sqrt():.2f}")
-print(f"per layer: gain × RMS = {3 * slope.square().mean().sqrt():.2f}   ", end="")
-print(f"measured: {(gradients[1] / gradients[-1]) ** (1 / 18):.2f}")
+rms = slope.square().mean().sqrt()
+print(f"slope[10]: median {slope.quantile(0.5):.2f}   > 0.5: {(slope > 0.5).float().mean():.0%}   RMS {rms:.2f}")
+print(f"per layer: gain × RMS = {gain * rms:.2f}   measured: {(gradients[1] / gradients[-1]) ** (1 / 18):.2f}")
 
 # %% [markdown] lang="en"
 r"""
-It does the opposite. From layer 20 to layer 2 the gradient grows from 3 to 880. It *explodes*.
+At gain 0.5 the gradient is tiny in every layer. But at gain 3 it does the opposite of vanishing. From layer 20 to layer 2 it grows from 3.1 to 880. It *explodes*. At gain 100 layers 1 and 20 are 14 powers of ten apart.
 
-On its way back, the gradient is multiplied in each layer by the slopes **and by the weights**. Most slopes are near 0, but a few units are still on the steep part of the curve, and for the size of the gradient these few are enough: the RMS of the slopes, their root mean square, is 0.46. The weights multiply by 3, the gain. Together that is 1.37 per layer, and in 18 layers nearly 300. With such gradients there is no learning rate of plain gradient descent that suits both the first layer and the last.
+On its way back, the gradient is multiplied in each layer by the slopes **and by the weights**. At gain 3, half of the slopes are below 0.13, but more than a quarter are above 0.5, and these decide how large the gradient becomes: the RMS of the slopes, their root mean square, is 0.46. The weights multiply by 3, the gain. Together that is 1.37 per layer, and in 18 layers nearly 300.
 
-Differences between samples grow in the same way on the way forward. The next cell divides the average distance between two images of the same digit by that between images of different digits.
+Can another learning rate rescue such networks?
 """
 
 # %% [markdown] lang="zh"
 r"""
-正好相反，从第 20 层到第 2 层，梯度从 3 增大到 880，这就是**梯度爆炸**。
+增益是 0.5 时，每一层的梯度都极小。增益是 3 时却正好相反，从第 20 层到第 2 层，梯度从 3.1 增大到 880，这就是**梯度爆炸**。增益是 100 时，第 1 层和第 20 层的梯度相差 14 个数量级。
 
-梯度往回传，每过一层，既要乘斜率，**也要乘权重**。大多数斜率接近 0，可是还有少数单元处在曲线陡峭的地方，单是这几个，就足以决定梯度的大小：斜率的均方根（RMS）是 0.46。权重再乘上增益，也就是 3。合起来，每一层是 1.37 倍，18 层就将近 300 倍。梯度相差这么大，用普通的梯度下降，学习率怎么取，都顾得了这头顾不了那头。
+梯度往回传，每过一层，既要乘斜率，**也要乘权重**。增益是 3 时，一半的斜率小于 0.13，但还有四分之一以上大于 0.5，梯度有多大，就由它们决定：斜率的均方根（RMS）是 0.46。权重再乘上增益，也就是 3。合起来，每一层是 1.37 倍，18 层就将近 300 倍。
 
-往前走的时候，样本之间的差别也会这样变大。下一个单元格计算两种平均距离之比：同一个数字的两幅图之间，除以不同数字的两幅图之间。
+换一个学习率，能救活这样的网络吗？
+"""
+
+# %% tags=["slow", "nbval-ignore-output"]
+for gain, lr in ((3, 0.01), (3, 0.1), (0.5, 1), (0.5, 1000)):
+    print(f"{gain = :<4} {lr = :<5} {accuracy(lambda x: x, gain, lr):.0%}")
+
+# %% [markdown] lang="en"
+r"""
+With such gradients the learning rate must be small enough for the first layer, and the last then learns slowly. At 0.01 the network gets fewer than half of the digits right after 200 steps, and at 0.1 far fewer. Gain 0.5 is not rescued even by a learning rate of 1000.
+
+Nor is it enough to normalize the input. In the panel of *What happens to the gradient*, choose *input only* at gain 0.5: the activations still shrink from layer to layer.
+
+Differences between samples grow in the same way in the forward pass. The next cell divides the average distance between two images of the same digit by that between images of different digits.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+梯度这样悬殊，学习率要小到第一层受得了才行，最后一层就学得慢。取 0.01，训练 200 步，认对的数字还不到一半；取 0.1，就更少了。增益是 0.5 时，学习率放大到 1000 也救不了。
+
+只归一化输入也不够。在“梯度怎么样了”一节的面板上选“只归一化输入”，增益取 0.5，激活值还是一层比一层小。
+
+前向传播时，样本之间的差别也会这样变大。下一个单元格计算两种平均距离之比：同一个数字的两幅图之间，除以不同数字的两幅图之间。
 """
 
 
@@ -863,66 +917,71 @@ print(f"pixels: {same_over_different(pixels):.2f}   layer 20: {same_over_differe
 
 # %% [markdown] lang="en"
 r"""
-In pixels, two images of the same digit are 0.73 times as far apart as images of different digits. After twenty layers at gain 3 this ratio is almost 1: the network has made small differences large, and little is left by which it could tell that two images show the same digit. So with a large gain even an optimizer that gives all layers equal steps, such as Adam, has little to generalize from.
+In pixels, two images of the same digit are 0.73 times as far apart as images of different digits. After twenty layers at gain 3 this ratio is almost 1: the network has made small differences large, and little is left to tell it that two images show the same digit. That leaves it little to generalize from.
 """
 
 # %% [markdown] lang="zh"
 r"""
-直接看像素，同一个数字的两幅图，距离是不同数字之间的 0.73 倍。以增益 3 过了二十层，这个比几乎成了 1：小的差别也变大了，两幅图是不是同一个数字，几乎看不出来了。所以增益太大时，就算改用 Adam 这样的优化器，让各层的步子一样大，也很难推广到没见过的图。
+直接看像素，同一个数字的两幅图，距离是不同数字之间的 0.73 倍。以增益 3 过了二十层，这个比几乎成了 1：小的差别也变大了，两幅图是不是同一个数字，几乎看不出来了。可以预料，这样的网络很难泛化到没见过的图。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: forty layers of ReLU
 
-Does a norm make every deep network healthy? Here are forty layers with ReLU, at gain 1, with two norms. LayerNorm standardizes each sample over its own features, along axis 1.
+Does a norm make every deep network healthy? Here are forty layers with ReLU and with tanh, at gain 1, with two norms. LayerNorm standardizes each sample over its own features, along axis 1.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：四十层 ReLU
 
-有了归一化，再深的网络也没问题吗？下面是四十层 ReLU，增益是 1，分别用两种归一化。层归一化（LayerNorm）沿轴 1，对每个样本自己的各个特征做标准化。
+有了归一化，再深的网络也没问题吗？下面是四十层，激活函数是 ReLU 或 tanh，增益是 1，分别用两种归一化。层归一化（LayerNorm）沿轴 1，对每个样本自己的各个特征做标准化。
 """
 
 # %%
-for norm in ("batch", "layer"):
-    layers, gradients = signals(1.0, 40, "relu", norm, network)
+for activation, norm in (("relu", "batch"), ("relu", "layer"), ("tanh", "batch"), ("tanh", "layer")):
+    layers, gradients = signals(1.0, 40, activation, norm, network)
+    print(f"{activation}, {norm}:   per layer {(gradients[0] / gradients[-1]) ** (1 / 39):.2f}")
     for i in (1, 20, 40):
         x = layers[i - 1]
-        print(f"{norm}[{i}]   σ = {x.std():.2f}   max = {x.max():4.1f}   gradient = {gradients[i - 1]:.1f}")
+        print(f"    [{i:2}]   σ = {x.std():.2f}   max = {x.max():4.1f}   gradient = {gradients[i - 1]:.1f}")
 signals_through_layers.panel(network).still(norm="batch", depth=40, activation="relu")
 
 # %% [markdown] lang="en"
 r"""
-The standard deviation is nearly the same in all layers. But with BatchNorm the gradient of layer 1 is more than 1000 times that of layer 40, and the histograms get a longer and longer tail: the largest activation grows from 3.9 to 9.8. With LayerNorm, on the same weights, the gradient stays between 3 and 6.
+With ReLU the standard deviation is nearly the same in all layers. But with BatchNorm the gradient of layer 1 is more than 1000 times that of layer 40. The last bar of the histograms, which counts everything above 3, grows as well, and the largest activation rises from 3.9 to 9.8. With LayerNorm, on the same weights, the gradient stays between 3 and 6.
 
-[Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that BatchNorm itself causes this explosion. The gain does not help, because BatchNorm divides it out. Nor does another activation function remove it: here it is a factor of about 1.2 per layer with ReLU, and with tanh still about 1.09.
+Per layer, the gradient grows by a factor of 1.20 with BatchNorm and 1.00 with LayerNorm, so this explosion comes from BatchNorm itself, as [Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019. The gain does not help, because BatchNorm divides it out.
+
+With tanh the factor is about 1.09 for both norms. There the cause is that the scale is reset before each tanh: tanh shrinks the numbers to σ = 0.63, and dividing by this σ in the next layer enlarges the gradient more than the slopes of tanh reduce it.
 
 So equal standard deviations do not mean healthy gradients. Look at both. The usual remedy is to add the input of each layer to its output, `x = x + …`. This *residual connection* leads the gradient past the layer. Transformers are built on it (lesson 12).
 """
 
 # %% [markdown] lang="zh"
 r"""
-各层的标准差几乎一样。可是用批量归一化时，第 1 层的梯度是第 40 层的 1000 多倍，直方图的尾巴也越拖越长，最大的激活值从 3.9 增大到 9.8。换成层归一化，权重不变，梯度一直在 3 和 6 之间。
+用 ReLU，各层的标准差几乎一样。但用批量归一化时，第 1 层的梯度是第 40 层的 1000 多倍。直方图最右边的一根（3 以上的都归在这里）也越来越高，最大的激活值从 3.9 增大到 9.8。换成层归一化，权重不变，梯度一直在 3 和 6 之间。
 
-[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，这种爆炸正是批量归一化引起的。调整增益没有用，因为归一化把它除掉了；换激活函数也去不掉，在这里，用 ReLU 每层大约是 1.2 倍，用 tanh 也还有 1.09 倍左右。
+梯度每过一层，用批量归一化变成 1.20 倍，用层归一化是 1.00 倍，可见爆炸正是批量归一化引起的，[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明了这一点。调整增益没有用，因为归一化把它除掉了。
 
-所以，标准差相同，不等于梯度健康，两者都要看。常用的办法，是把每一层的输入加到它的输出上，`x = x + …`。这叫做**残差连接**（residual connection），梯度可以绕过这一层往回传。Transformer 就建立在它之上（第 12 课）。
+用 tanh，两种归一化都是大约 1.09 倍，原因是每个 tanh 之前都重新调了尺度：tanh 把数缩小到 σ = 0.63，下一层除以这个 σ，让梯度变大的倍数，超过了 tanh 的斜率让它变小的倍数。
+
+标准差相同，不等于梯度健康，两者都要看。常用的办法，是把每一层的输入加到它的输出上，`x = x + …`。这叫做**残差连接**（residual connection），梯度可以绕过这一层往回传。Transformer 就建立在它之上（第 12 课）。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: twenty `nn.Linear`
 
-How much is left of a digit after twenty layers of `nn.Linear`, with torch's own first weights, and tanh? The cell prints the standard deviation of a feature over all digits, averaged over the features, and compares it with Glorot's start, `xavier_uniform_`. Then `found_by_line` asks whether the digits can still be told apart. It fits a linear classifier by least squares, which does not care about the size of its inputs, and returns the accuracy on new digits. The last line is the accuracy of gradient descent at gain 0.58, as before.
+How much is left of a digit after twenty layers of `nn.Linear`, with torch's own initial weights, and tanh? The cell prints the standard deviation of a feature over all digits, averaged over the features, and compares it with Glorot's initialization, `xavier_uniform_`. Then `found_by_line` asks whether the digits can still be told apart. It fits a linear classifier by least squares, which does not care about the size of its inputs, and returns the accuracy on the test set. The last line is the accuracy of gradient descent at gain 0.58, as before.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：二十个 `nn.Linear`
 
-二十层 `nn.Linear` 加 tanh，用 torch 自己的初始权重，一幅数字到最后还剩多少？单元格打印一个特征在所有图上的标准差（对各个特征取平均），并与 Glorot 的初始权重 `xavier_uniform_` 比较。然后用 `found_by_line` 看看，这些数字还分不分得开：它用最小二乘法拟合一个线性分类器，不在乎输入有多大，返回的是对新图的准确率。最后一行和前面一样，是用梯度下降训练的准确率，增益是 0.58。
+二十层 `nn.Linear` 加 tanh，用 torch 默认的权重初始化，一幅数字图像，到最后还剩下多少信息？单元格打印一个特征在所有图上的标准差（对各个特征取平均），并与 Glorot 初始化 `xavier_uniform_` 比较。然后用 `found_by_line` 看看，这些数字还分不分得开：它用最小二乘法拟合一个线性分类器，不受输入尺度的影响，返回的是测试集上的准确率。最后一行和前面一样，是用梯度下降训练的准确率，增益是 0.58。
 """
 
 
@@ -937,7 +996,7 @@ def tower(start):
 
 
 torch.manual_seed(0)
-print(f"pixels    σ = {pixels.std(0).mean():.2f}")
+print(f"pixels    σ = {pixels.std(0).mean():.6f}   found_by_line = {found_by_line(pixels, labels):.0%}")
 for name, start in (("Linear", lambda weight: weight), ("Glorot", torch.nn.init.xavier_uniform_)):
     x = tower(start)
     print(f"{name}    σ = {x.std(0).mean():.6f}   found_by_line = {found_by_line(x, labels):.0%}")
@@ -945,10 +1004,10 @@ print(f"gain = 0.58: {accuracy(lambda x: x, 0.58):.0%}")
 
 # %% [markdown] lang="en"
 r"""
-Behind twenty `nn.Linear` two digits differ only in the sixth decimal place. Nothing but their size is lost, since the linear classifier still finds most of the new digits. But to gradient descent the size does matter: at gain 0.58 the accuracy is 9%, which is guessing. There is no error message.
+Behind twenty `nn.Linear`, two digits differ only in the sixth decimal place. Only their size is lost: the linear classifier gets about as many of the new digits right as it does from the pixels. Glorot's initialization keeps the size, and the classifier does no better. But to gradient descent the size does matter: at gain 0.58 the accuracy is 9%, which is guessing. There is no error message.
 """
 
 # %% [markdown] lang="zh"
 r"""
-经过二十个 `nn.Linear`，两幅数字的差别只剩在小数点后第六位。丢掉的只是大小，因为线性分类器仍能认出大多数新的图。可是梯度下降在乎大小：增益是 0.58，准确率只有 9%，等于乱猜。而且，没有任何报错。
+经过二十个 `nn.Linear`，两幅图的差别，要到小数点后第六位才看得出来。丢掉的只是大小：线性分类器在测试集上认对的图，和直接用像素时差不多。Glorot 初始化保住了大小，分类器也没有认得更准。梯度下降却在乎大小：增益是 0.58，准确率只有 9%，等于乱猜，而且没有任何报错。
 """

@@ -50,9 +50,19 @@ def test_another_gain_keeps_it_from_learning(gain):
     assert reached(as_it_is, gain) < 0.3
 
 
+def test_at_gain_3_shorter_steps_learn_less_than_half():
+    assert 0.4 < reached(as_it_is, 3, lr=0.01) < 0.5
+
+
+@pytest.mark.parametrize("lr", [1, 1000])
+def test_longer_steps_do_not_rescue_a_small_gain(lr):
+    assert reached(as_it_is, 0.5, lr=lr) < 0.2
+
+
 def test_at_gain_100_all_that_learns_is_the_readout():
     assert reached(batch_norm, 100) == pytest.approx(0.37, abs=0.02)
-    assert reached(batch_norm, 100) == pytest.approx(reached(batch_norm, 100, lr=0), abs=0.02)
+    for gain in (1, 100):
+        assert reached(batch_norm, 100) == pytest.approx(reached(batch_norm, gain, lr=0), abs=0.02)
 
 
 @pytest.mark.parametrize("gain", [0.1, 0.5, 100])
@@ -103,6 +113,7 @@ def test_such_a_network_saturates_until_hardly_any_gradient_is_left():
 
     assert reached(mean_kept, network=watched) < 0.3
     assert shares[0] < 0.2
+    assert shares[10] > 0.995
     assert shares[20] == 1
     assert max(gradients[20:]) < 0.01 * max(gradients[:20])
 

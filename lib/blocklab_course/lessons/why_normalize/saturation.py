@@ -38,8 +38,8 @@ GUESS = Prediction(
 
 CURVE = Text(en="tanh and its slope", zh="tanh 及其斜率")
 SLOPE = Text(en="slope", zh="斜率")
-INPUTS = Text(en="how many inputs lie there (at the ends: all beyond)", zh="输入的分布（两端合计了更远的数）")
-ONE_DEVIATION = Text(en="one standard deviation", zh="一个标准差处")
+INPUTS = Text(en="how many inputs lie there (at the ends: all beyond)", zh="输入的分布（超出范围的计入两端）")
+ONE_DEVIATION = Text(en="x = σ", zh="x = σ")
 OUTPUTS = Text(en="outputs of tanh", zh="tanh 的输出")
 BEYOND = Text(en="{share:.0f}% beyond ±{limit}", zh="{share:.0f}% 超出 ±{limit}")
 SEEN = Text(

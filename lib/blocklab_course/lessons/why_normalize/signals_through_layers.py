@@ -58,9 +58,9 @@ GUESS = Prediction(
         zh="用批量归一化，所有权重都变成 100 倍。权重的梯度会怎样？",
     ),
     explanation=Text(
-        en="It falls to a hundredth. Choose BatchNorm and drag the gain from 1 to 100: the histograms stay, and the "
-        "gradient in layer 1 falls from 30 to 0.3.",
-        zh="只剩百分之一。选“批量归一化”，把“增益”从 1 拖到 100：直方图都不变，第 1 层的梯度却从 30 降到 0.3。",
+        en="It falls to a hundredth. Drag the gain from 1 to 100: the histograms stay, and the gradient in layer 1 "
+        "falls from 30 to 0.3.",
+        zh="只剩百分之一。把“增益”从 1 拖到 100：直方图都不变，第 1 层的梯度却从 30 降到 0.3。",
     ),
 )
 """What becomes of the gradient of the weights when all of them grow to 100 times, with BatchNorm after every matrix."""
@@ -68,7 +68,7 @@ GUESS = Prediction(
 LAYER = Text(en="layer (drag ▲: how many there are)", zh="第几层（拖动 ▲，改变层数）")
 VALUES = {
     "tanh": Text(en="activations, from −1 to 1, layer by layer", zh="逐层的激活值，从 −1 到 1"),
-    "relu": Text(en="positive activations, up to 3, layer by layer", zh="逐层的激活值，只画正的，到 3 为止"),
+    "relu": Text(en="positive activations (last bar: all above 3)", zh="逐层的正激活值（3 以上的归入最右一根）"),
 }
 SIZES = Text(en="activations and gradients, layer by layer", zh="逐层的激活值与梯度")
 SPREAD = Text(en="standard deviation", zh="激活值的标准差")
@@ -202,7 +202,7 @@ def panel(network: Network, **own: Control) -> Panel:
     """The picture of the lesson's network with its controls; `own` replaces some of them."""
     controls = {
         "guess": GUESS,
-        "norm": Choice(NORMS, "none", label=Text(en="normalization", zh="归一化")),
+        "norm": Choice(NORMS, "batch", label=Text(en="normalization", zh="归一化")),
         "gain": Slider(0.1, 100, 10**0.1, value=1.0, label=Text(en="gain", zh="增益"), log=True),
         "depth": Slider(5, DEEPEST, 5, value=20, label=Text(en="layers", zh="层数")),
         "activation": Choice(ACTIVATIONS, "tanh", label=Text(en="activation", zh="激活函数")),
