@@ -42,6 +42,7 @@ WRONG = {
         "means of one layer": ((4, 36, 9, 18, 4), {"batchnorm-means-counted"}),
         "all positions": ((27, 36, 9, 18, 27), {"layernorm-per-position-means-counted"}),
         "the group in every sample": ((27, 36, 9, 54, 4), {"group-norm-in-all-samples"}),
+        "two channels, whose grids are forgotten": ((27, 36, 9, 2, 4), {"group-norm-channels-alone"}),
         "as with two samples": ((18, 36, 9, 18, 4), {"batch-norm-in-two-samples"}),
         "unknown": ((27, 35, 9, 18, 4), {None}),
     },

@@ -15,7 +15,7 @@ from blocklab_course.checks.recipes.axes import CUBE_CASES, NO_BATCH_CASES, SIZE
 from blocklab_course.i18n import Text
 
 POKE = Text(en="Poke one number", zh="推一推：只改一个数")
-MISSING_AXIS = Text(en="The missing axis", zh="少了一个轴")
+MISSING_AXIS = Text(en="Going further: the missing axis", zh="选读：少了一个轴")
 FORMULA = Text(en="The formula", zh="公式")
 ANY_AXES = Text(en="Going further: any layout, any axes", zh="选读：任意布局，任意几个轴")
 LAST_AXES = Text(en="The last axes", zh="最后几个轴")
@@ -134,12 +134,12 @@ BATCH_NORM_MISTAKES = (
     ),
     wrong("batch-axis-only", axes=(0,)).hint(
         en="You average over the batch only, so every pixel has a mean of its own. BatchNorm keeps one mean per "
-        "channel: height and width are pooled too.",
+        "channel: it averages over height and width, too.",
         zh="你只沿批量轴求了均值，于是每个像素各有一个均值。批量归一化每个通道只有一个均值：高和宽也要一起算。",
         shown_on="images",
     ),
     wrong("instance-norm", axes=(2, 3)).hint(
-        en="This is InstanceNorm: one mean per sample and channel. BatchNorm pools the batch too.",
+        en="This is InstanceNorm: one mean per sample and channel. BatchNorm averages over the batch, too.",
         zh="这是实例归一化：每个样本的每个通道各有一个均值。批量归一化还要把所有样本合在一起算。",
         shown_on="images",
     ),
@@ -165,9 +165,9 @@ BATCH_NORM_MISTAKES = (
         section=LAYOUT_TRAP,
     ),
     wrong("axes-of-a-text", axes=(0, 1)).hint(
-        en="In lesson 01 `(0, 1)` was right, for texts with the features at the end. Here axis 1 holds the channels: "
+        en="For texts `(N, L, d)` with the features at the end, `(0, 1)` is right. Here axis 1 holds the channels: "
         "leave it out, and average over all others.",
-        zh="在第 01 课，`(0, 1)` 是对的，因为那里的特征在最后一个轴。这里通道在轴 1：不要写它，其余的轴都要写。",
+        zh="对文本 `(N, L, d)`，特征在最后一个轴，`(0, 1)` 是对的。这里通道在轴 1：不要写它，其余的轴都要写。",
         shown_on="images",
     ),
     wrong("width-forgotten", axes=(0, 2)).hint(

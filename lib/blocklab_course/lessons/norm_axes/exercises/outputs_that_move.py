@@ -43,17 +43,17 @@ def by_layer(counts: Sequence[float]) -> Callable[[Text], torch.Tensor]:
 
 BATCH_NORM_MISTAKES = (
     wrong("batch-norm-in-one-sample", batch=H * W).hint(
-        en="BatchNorm: you counted the plate in one sample. Its mean runs over `N` too, so the same channel of the "
+        en="BatchNorm: you counted the grid of one sample. Its mean runs over `N` too, so the same channel of the "
         "other samples moves with it.",
-        zh="批量归一化：你只数了一个样本里的那一片。求均值还沿着 `N`，所以其他样本的同一通道也会变。",
+        zh="批量归一化：你只数了一个样本里的那张特征图。求均值还沿着 `N`，所以其他样本的同一通道也会变。",
     ),
     wrong("batch-norm-in-two-samples", batch=2 * H * W).hint(
         en="BatchNorm: that was the number with two samples. Now there are three, and its mean runs over all of them.",
         zh="批量归一化：这是两个样本时的个数。现在有三个样本，求均值要沿着所有样本。",
     ),
     wrong("batch-norm-in-one-pixel", batch=N).hint(
-        en="BatchNorm: you counted the same pixel in every sample. Its mean runs over the whole plate too.",
-        zh="批量归一化：你只数了各个样本里的同一个像素。求均值还要沿着整片。",
+        en="BatchNorm: you counted the same pixel in every sample. Its mean runs over the whole grid, too.",
+        zh="批量归一化：你只数了各个样本里的同一个像素。求均值还要沿着整张特征图。",
     ),
     wrong("batch-norm-in-all-channels", batch=N * C * H * W).hint(
         en="BatchNorm: you counted all the channels. `C` is not among its axes: each channel has a mean of its own.",
@@ -73,8 +73,8 @@ SAMPLE_MISTAKES = (
         zh="沿 `(C, H, W)` 的层归一化：你把所有样本都数了。它的轴里没有 `N`：每个样本各有一个均值。",
     ),
     wrong("layer-norm-in-one-plate", sample=H * W).hint(
-        en="LayerNorm over `(C, H, W)`: you counted one plate. `C` is among its axes, so the other channels move too.",
-        zh="沿 `(C, H, W)` 的层归一化：你只数了一片。它的轴里有 `C`，所以其他通道也会变。",
+        en="LayerNorm over `(C, H, W)`: you counted one grid. `C` is among its axes, so the other channels move too.",
+        zh="沿 `(C, H, W)` 的层归一化：你只数了一张特征图。它的轴里有 `C`，所以其他通道也会变。",
     ),
     wrong("layer-norm-as-per-position", sample=C).hint(
         en="LayerNorm over `(C, H, W)`: that is the number of LayerNorm per position. Here `H` and `W` are among the "
@@ -89,12 +89,13 @@ SAMPLE_MISTAKES = (
 
 PLATE_MISTAKES = (
     wrong("instance-norm-in-all-samples", plate=N * H * W).hint(
-        en="InstanceNorm: you counted the channel in every sample. `N` is not among its axes: each plate stands alone.",
-        zh="实例归一化：你把每个样本里的这个通道都数了。它的轴里没有 `N`：每一片各算各的。",
+        en="InstanceNorm: you counted the channel in every sample. `N` is not among its axes: each grid has a mean of "
+        "its own.",
+        zh="实例归一化：你把每个样本里的这个通道都数了。它的轴里没有 `N`：每一张特征图各算各的。",
     ),
     wrong("instance-norm-in-all-channels", plate=C * H * W).hint(
-        en="InstanceNorm: you counted the whole sample. `C` is not among its axes: each plate stands alone.",
-        zh="实例归一化：你数的是整个样本。它的轴里没有 `C`：每一片各算各的。",
+        en="InstanceNorm: you counted the whole sample. `C` is not among its axes: each grid has a mean of its own.",
+        zh="实例归一化：你数的是整个样本。它的轴里没有 `C`：每一张特征图各算各的。",
     ),
 )
 
@@ -109,8 +110,12 @@ GROUP_MISTAKES = (
         zh="组归一化：你把每个样本里的这一组都数了。它的轴里没有 `N`：每个样本各有自己的均值。",
     ),
     wrong("group-norm-in-one-plate", group=H * W).hint(
-        en="GroupNorm: you counted one plate. A group holds 4 / 2 = 2 channels, and both move.",
-        zh="组归一化：你只数了一片。每组有 4 / 2 = 2 个通道，两个都会变。",
+        en="GroupNorm: you counted one grid. A group holds 4 / 2 = 2 channels, and both move.",
+        zh="组归一化：你只数了一张特征图。每组有 4 / 2 = 2 个通道，两个都会变。",
+    ),
+    wrong("group-norm-channels-alone", group=C // 2).hint(
+        en="GroupNorm: a group has 2 channels, but each is a grid of 9 numbers.",
+        zh="组归一化：每组有 2 个通道没错，但每个通道是一张有 9 个数的特征图。",
     ),
     wrong("group-norm-in-the-whole-tensor", group=N * C * H * W).hint(
         en="GroupNorm: you counted the whole tensor. No other sample has the same mean, nor has the other group.",
