@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
-from blocklab.normalization import batch_norm, group_norm, instance_norm, layer_norm, rms_norm, standardize
+from blocklab.normalization import batch_norm, group_norm, instance_norm, layer_norm
 from blocklab_course.i18n import Text
 
 
@@ -30,17 +30,6 @@ def per_position(function: Callable[..., Tensor]) -> Callable[[Tensor], Tensor]:
     return lambda x: function(x.movedim(1, -1), (x.shape[1],)).movedim(-1, 1)
 
 
-def in_groups(groups: int, channels: int = 4) -> Layer:
-    """GroupNorm with that many groups of the channels."""
-    plural = "s" * (groups > 1)
-    return Layer(
-        Text(en=f"GroupNorm, {groups} group{plural}", zh=f"组归一化 GroupNorm，{groups} 组"),
-        f"F.group_norm(x, {groups})",
-        lambda x: group_norm(x, groups),
-        lambda n, c, h, w: (n, c * groups // channels),
-    )
-
-
 LAYERS = {
     "batch": Layer(
         Text(en="BatchNorm", zh="批量归一化 BatchNorm"),
@@ -54,32 +43,23 @@ LAYERS = {
         lambda x: layer_norm(x, x.shape[1:]),
         lambda n, c, h, w: (n,),
     ),
-    "token": Layer(
-        Text(en="LayerNorm per position", zh="层归一化 LayerNorm，逐位置"),
-        "F.layer_norm(x.movedim(1, -1), (4,)).movedim(-1, 1)",
-        per_position(layer_norm),
-        lambda n, c, h, w: (n, h, w),
-    ),
     "instance": Layer(
         Text(en="InstanceNorm", zh="实例归一化 InstanceNorm"),
         "F.instance_norm(x)",
         instance_norm,
         lambda n, c, h, w: (n, c),
     ),
-    "group 1": in_groups(1),
-    "group 2": in_groups(2),
-    "group 4": in_groups(4),
-    "rms": Layer(
-        Text(en="RMSNorm per position", zh="均方根归一化 RMSNorm，逐位置"),
-        "F.rms_norm(x.movedim(1, -1), (4,)).movedim(-1, 1)",
-        per_position(rms_norm),
-        lambda n, c, h, w: (n, h, w),
+    "group 2": Layer(
+        Text(en="GroupNorm, 2 groups", zh="组归一化 GroupNorm，2 组"),
+        "F.group_norm(x, 2)",
+        lambda x: group_norm(x, 2),
+        lambda n, c, h, w: (n, c // 2),
     ),
-    "dim 0": Layer(
-        Text(en="one loop too many (dim=0)", zh="多了一层循环（dim=0）"),
-        "standardize(x, axes=0)",
-        lambda x: standardize(x, 0),
-        lambda n, c, h, w: (c, h, w),
+    "token": Layer(
+        Text(en="LayerNorm per position", zh="层归一化 LayerNorm，逐位置"),
+        "F.layer_norm(x.movedim(1, -1), (4,)).movedim(-1, 1)",
+        per_position(layer_norm),
+        lambda n, c, h, w: (n, h, w),
     ),
 }
 """By the names that the panels use."""

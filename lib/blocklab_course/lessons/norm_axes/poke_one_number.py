@@ -51,7 +51,7 @@ NUMBER = Text(en="number of the output, sample by sample", zh="输出的编号�
 
 
 def drawn_tensor(samples: int) -> torch.Tensor:
-    """The tensor of the picture, (N, 4, 3, 3): a sine whose size and offset grow with the channel. No value is 0."""
+    """The tensor of the picture, (N, 4, 3, 3): a sine whose size and offset grow with the channel."""
     wave = torch.sin(0.37 * torch.arange(1, samples * CHANNELS * PLATE + 1, dtype=torch.float64))
     channel = torch.arange(CHANNELS, dtype=torch.float64).view(-1, 1, 1)
     return wave.view(samples, CHANNELS, HEIGHT, WIDTH) * (channel + 1) + channel
