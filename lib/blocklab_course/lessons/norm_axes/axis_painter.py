@@ -59,7 +59,7 @@ OVER_NONE = Text(en="over no axis", zh="不沿任何轴求均值")
 LEGENDS = {
     2: Text(en="N: rows · d: columns", zh="N：行 · d：列"),
     3: Text(en="N: side by side · L: rows · d: columns", zh="N：左右并排 · L：行 · d：列"),
-    4: Text(en="N: side by side · C: plates · H: rows · W: columns", zh="N：左右并排 · C：上下各片 · H：行 · W：列"),
+    4: Text(en="N: side by side · C: stacked · H: rows · W: columns", zh="N：左右并排 · C：上下叠放 · H：行 · W：列"),
 }
 NO_LAYER = Text(en="no layer of its own", zh="没有")
 

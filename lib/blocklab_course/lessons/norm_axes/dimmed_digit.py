@@ -22,7 +22,7 @@ ROWS = (
     Text(en="BatchNorm", zh="批量归一化"),
     Text(en="LayerNorm", zh="层归一化"),
 )
-SCALE = Text(en="black {low}\nwhite {high}", zh="黑 {low}\n白 {high}")
+SCALE = Text(en="black = {low}\nwhite = {high}", zh="黑 = {low}\n白 = {high}")
 SEEN = Text(
     en="Image n = {image} at {percent:.0f}% brightness. Its standard deviation after BatchNorm is {batch:.2f}, "
     "after LayerNorm {layer:.2f}; the other images move by up to {batch_moved:.2f} and {layer_moved:.2f}.",

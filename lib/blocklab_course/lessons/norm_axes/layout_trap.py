@@ -41,10 +41,10 @@ GUESS = Prediction(
     right="position",
     question=Text(
         en="Feature 1 of token 1 is pushed, and L and d are both 4. Which blocks rise with it?",
-        zh="推动词元 1 的特征 1，L 和 d 都是 4。哪些方块会跟着升起来？",
+        zh="推一下词元 1 的特征 1，L 和 d 都是 4。哪些方块会跟着升起来？",
     ),
     explanation=Text(
-        en="the layer takes positions for features: set L to 4, and the row of token 1 rises in both sentences.",
+        en="the layer treats positions as features: set L to 4, and the row of token 1 rises in both sentences.",
         zh="这一层把位置当成了特征：把 L 调到 4，两个句子里词元 1 的那一行都会升起来。",
     ),
 )
