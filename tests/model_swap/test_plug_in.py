@@ -335,7 +335,7 @@ def test_result_in_both_languages_and_as_html(plug_into):
         "    with weight_ignored: 0.67\n"
         "    with the right one: 0.02\n"
         "\n"
-        "No weight has changed. One other function in its place made another sentence the nearest."
+        "No weight has changed. Swapping one function was enough to make another sentence the nearest."
     )
     with use_language("zh"):
         got = plug_into("MiniLM", "layer_norm", weight_ignored)
@@ -346,7 +346,7 @@ def test_result_in_both_languages_and_as_html(plug_into):
     ]
     assert shown["text/html"].count("<tr") == 6
     assert re.search(
-        r"余弦：He is playing chess.（他在下棋。）</th><td [^>]*>0.86</td><td [^>]*>0.36</td>", shown["text/html"]
+        r"余弦相似度：He is playing chess.（他在下棋。）</th><td [^>]*>0.86</td><td [^>]*>0.36</td>", shown["text/html"]
     )
 
 

@@ -131,9 +131,9 @@ NEAREST = Text(
     en="nearest in meaning to “He is playing the guitar.”",
     zh="与“He is playing the guitar.”（他在弹吉他。）意思最近的句子",
 )
-COSINES = tuple(Text(en=f"cosine: {sentence.en}", zh=f"余弦：{sentence.zh}") for sentence in SENTENCES.values())
+COSINES = tuple(Text(en=f"cosine: {sentence.en}", zh=f"余弦相似度：{sentence.zh}") for sentence in SENTENCES.values())
 ANOTHER_SENTENCE = Text(
-    en="No weight has changed. One other function in its place made another sentence the nearest.",
+    en="No weight has changed. Swapping one function was enough to make another sentence the nearest.",
     zh="权重一个也没有变，只换了一个函数，选中的句子就变了。",
 )
 ANOTHER_COSINE = Text(

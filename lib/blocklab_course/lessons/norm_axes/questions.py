@@ -8,12 +8,12 @@ def one_mean_for_a_sentence() -> Question:
     return predict(
         "one_mean_for_a_sentence",
         {
-            Text(en="the music is still nearest, with another cosine", zh="还是讲音乐的那句，只是余弦变了"): False,
+            Text(en="the music is still nearest, with another cosine", zh="还是讲音乐的那句，只是相似度变了"): False,
             Text(en="a different sentence is nearest", zh="最近的换成了另一句"): True,
             Text(en="nothing: there is an error", zh="答不出来，会报错"): False,
         },
         why=Text(
             en="The news is nearest now: all four cosines are 0.99 or more, and nothing raises an error.",
-            zh="最近的成了讲新闻的那句：四个余弦都在 0.99 以上，也没有报错。",
+            zh="最近的成了讲新闻的那句：四句的余弦相似度都在 0.99 以上，也没有报错。",
         ),
     )
