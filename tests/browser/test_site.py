@@ -246,7 +246,7 @@ def test_contents_mark_follows_when_the_page_grows_above(open_page):
     page.locator("#the-layout-trap").evaluate("node => scrollTo(0, scrollY + node.getBoundingClientRect().top + 10)")
     expect(here).to_have_text("The layout trap")
     page.locator("article .cell").first.evaluate("node => (node.style.height = `${node.offsetHeight + 350}px`)")
-    expect(here).to_have_text("The missing axis")
+    expect(here).to_have_text("Your LayerNorm in a trained network")
 
 
 def test_contents_are_folded_on_a_phone(open_page):

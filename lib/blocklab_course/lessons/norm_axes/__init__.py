@@ -3,7 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=40,
+    minutes=35,
     exercises=("outputs_that_move", "batch_norm_by_axes", "layer_norm_by_axes", "one_mean_axes", "group_norm"),
     effort={
         "outputs_that_move": (5, 2),
