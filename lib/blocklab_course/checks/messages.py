@@ -86,10 +86,10 @@ MESSAGES = {
         zh="检查了 {seconds:.0f} 秒，还没有完成，你按了停止。",
     ),
     "mutates-input": Text(
-        en="Your function changes its input `{name}`, but the caller still needs it as it was. Work on a copy: "
-        "`x -= m`, methods ending in `_` (even `requires_grad_()`) and `append` change the object that was passed in.",
-        zh="你的函数改动了输入 `{name}`，而调用者还要用它原来的值。请在副本上操作："
-        "`x -= m`、以 `_` 结尾的方法（`requires_grad_()` 也算）和列表的 `append`，改的都是传入的那一个。",
+        en="Your function changes its input `{name}`, but the caller still needs it as it was. Return a new value "
+        "instead: `-=`, `append` and methods whose names end in `_` change `{name}` itself.",
+        zh="你的函数改动了输入 `{name}`，而调用者还要用它原来的值。请返回新的值："
+        "`-=`、列表的 `append` 和名字以 `_` 结尾的方法，改动的都是 `{name}` 本身。",
     ),
     "graph-kept": Text(
         en="The numbers are right, but after the call `{name}` still holds the graph, and that of every past step: "

@@ -121,10 +121,10 @@ EPS_MISTAKES = (
 
 SPREAD_MISTAKES = (
     wrong("unbiased-variance", spread=lambda x, axes: x.var(axes, keepdim=True)).hint(
-        en="Of k numbers, your variance divides by k − 1, so your standardized numbers are `√((k − 1)/k)` times the "
-        "right ones. A normalization layer divides by k: write `correction=0`.",
-        zh="一共 k 个数，你求方差时却除以了 k − 1，所以标准化之后的数是正确值的 `√((k − 1)/k)` 倍。"
-        "归一化层求方差时应除以 k，请写 `correction=0`。",
+        en="You take the variance of m numbers and divide by m − 1, so your standardized numbers are "
+        "`√((m − 1)/m)` times the right ones. A normalization layer divides by m: write `correction=0`.",
+        zh="一共 m 个数，你求方差时却除以了 m − 1，所以标准化之后的数是正确值的 `√((m − 1)/m)` 倍。"
+        "归一化层求方差时应除以 m，请写 `correction=0`。",
     ),
     wrong("mean-square-for-variance", spread=lambda x, axes: x.square().mean(axes, keepdim=True)).hint(
         en="You square x itself. The variance is the mean of the squared distances **from the mean**.",
