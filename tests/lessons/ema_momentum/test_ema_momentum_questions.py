@@ -6,6 +6,7 @@ import torch.nn.functional as F
 
 from blocklab_course import plug_in
 from blocklab_course.lessons.ema_momentum import questions, two_photos
+from blocklab_course.lessons.ema_momentum.exercises import BATCH_NORM
 from blocklab_course.pretrained import load_efficientnet_lite0
 from blocklab_course.pretrained.efficientnet_lite0 import class_name
 
@@ -38,3 +39,16 @@ def test_neither_number_leaves_a_daisy():
 
         assert plug_in(batch_norm=wrong).yours.lines() == expected
     assert right_option(questions.still_a_daisy()) == "with neither"
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    ["mean-not-subtracted", "divided-before-subtracting", "weight-and-bias-ignored", "weight-and-bias-swapped"],
+)
+def test_answer_of_a_known_mistake_has_a_name(mistake):
+    variant = BATCH_NORM.variant(BATCH_NORM.mistake(mistake))
+
+    def wrong(x, mean, var, weight, bias, training, momentum, eps):
+        return variant(x, mean, var, weight, bias, training, momentum, eps)
+
+    assert not any(line.startswith("class ") for line in plug_in(batch_norm=wrong).yours.lines())
