@@ -20,6 +20,11 @@ HINTS = {  # one mistake with a section or line of its own in each of these exer
 }
 
 
+@pytest.mark.parametrize("verdict", ["class-not-instance", "graph-kept", "raises"])
+def test_verdict_on_a_batch_norm_names_the_section_of_the_whole_layer(verdict):
+    assert EXERCISES["batch_norm"].section_for(verdict).en == "Exercise: the whole layer"
+
+
 @pytest.mark.parametrize(("mistake", "expected"), HINTS.items(), ids=str)
 def test_hint_names_section_and_line(mistake, expected):
     exercise, (section, line) = EXERCISES[mistake[0]], expected

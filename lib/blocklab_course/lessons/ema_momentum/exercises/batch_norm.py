@@ -181,13 +181,13 @@ REFUSED_MISTAKES = (
 KEPT_AXES_MISTAKES = (
     wrong("axes-kept", vector=not_reshaped).hint(
         en="Your mean kept its axes (`keepdim=True`), and the buffer, a vector of C numbers, cannot take it. Average "
-        "without `keepdim`, and lay the vector along the channels only where you normalize: `.view(shape)`.",
+        "without `keepdim`, and reshape the vector with `.view(shape)` only where you normalize.",
         zh="你的均值保留了各个轴（`keepdim=True`），而缓冲区是含 C 个数的向量，写不进去。"
         "求均值时不要写 `keepdim`，到归一化那一行再用 `.view(shape)` 让向量对准通道轴。",
     ),
     wrong("axes-kept-in-ema-update", vector=not_reshaped, blend=ema_update).hint(
         en="Your mean kept its axes (`keepdim=True`), so `ema_update` refuses it: the buffer is a vector of C numbers. "
-        "Average without `keepdim`, and lay the vector along the channels where you normalize, by `.view(shape)`.",
+        "Average without `keepdim`, and reshape the vector with `.view(shape)` only where you normalize.",
         zh="你的均值保留了各个轴（`keepdim=True`），而缓冲区是含 C 个数的向量，所以 `ema_update` 报错。"
         "求均值时不要写 `keepdim`，到归一化那一行再用 `.view(shape)` 让向量对准通道轴。",
     ),
@@ -281,9 +281,9 @@ STORED_MISTAKES = (
         hint_line="mean, variance, stored = x.mean(axes), x.var(axes, correction=0), x.var(axes)",
     ),
     wrong("biased-variance-stored", stored=lambda x, axes, normalized_with, eps: normalized_with).hint(
-        en="Into `running_var` goes the variance that you normalize with. torch stores the unbiased one, over m − 1, "
-        "where m counts the numbers of a channel.",
-        zh="你把用来归一化的方差存进了 `running_var`。torch 存的是无偏方差，除以 m − 1，其中 m 是每个通道的数值个数。",
+        en="You store in `running_var` the same variance that you normalize with. Store the unbiased one, "
+        "`x.var(axes)`, which divides by m − 1.",
+        zh="你存进 `running_var` 的，就是用来归一化的那个方差。应当存无偏方差 `x.var(axes)`，它除以 m − 1。",
     ),
     wrong(
         "count-of-the-batch", stored=lambda x, axes, normalized_with, eps: variance(x, axes) * len(x) / (len(x) - 1)
@@ -496,9 +496,9 @@ BATCH_NORM = Exercise(
     ),
     exempt={"eps of 0": "torch refuses it in training", "empty": "torch refuses it in training"},
     scaled_inputs=lambda n: in_training_on(waves(4, n, n)),
-    section=WITH_THE_BATCH,
+    section=THE_LAYER,
     panel=Text(
-        en="set the momentum to 0.1 and see what eval() makes of 10 and of 44 steps.",
+        en="set the momentum to 0.1 and see what eval() makes of new data after 10 and after 44 steps.",
         zh="把动量调到 0.1，看看 10 步和 44 步之后评估模式的输出。",
     ),
     hint_line=NORMALIZING,
