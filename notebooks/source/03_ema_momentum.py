@@ -8,7 +8,7 @@ The network contains 49 BatchNorm layers. In `eval()` they use what they *rememb
 
 To find out, you write the moving average and the BatchNorm layer, and put the layer into this network. This lesson is a side trip, because the Transformers of the main route contain no BatchNorm. Moving averages are everywhere, though: Adam keeps two of them for every weight.
 
-Plan for about 55 minutes. *Going further* is extra.
+Plan for about 50 minutes. *Going further* is extra.
 """
 
 # %% [markdown] lang="zh"
@@ -19,9 +19,9 @@ r"""
 
 这个网络里有 49 个批量归一化（BatchNorm）层。在 `eval()` 下，它们用的是自己**记住**的东西，也就是训练时各通道输入的均值和方差；在 `train()` 下，它们用的是眼前的小批量，归一化时不看记忆，却会更新它。记忆的内容是一种移动平均，忘得多快，由一个叫 `momentum`（动量）的数决定。PyTorch 的默认值是 0.1，Keras 的是 0.99，哪一个忘得快？如果把一边的数照抄到另一边，训练好的网络会怎么样？
 
-要弄清楚，你先写出移动平均，再写出批量归一化层，把它放进这个网络里看一看。主线里的 Transformer 没有批量归一化，所以这一课是选修。不过移动平均到处都用得上，比如 Adam 就给每个权重记着两个。
+要弄清楚，你先写出移动平均，再写出批量归一化层，把它放进这个网络里看一看。主线里的 Transformer 没有批量归一化，所以这一课是选修。不过移动平均到处都用得上，Adam 就为每个权重各存两个移动平均。
 
-整课大约需要 55 分钟，选读另计。
+整课大约需要 50 分钟，选读另计。
 """
 
 # %%
@@ -109,7 +109,7 @@ r"""
 
 照片没变，权重没变，答案却要看它和谁放在一批。用 `eval()` 就不是这样，有没有宫殿，花的结果都一样。不过，玉米也好，网球也好，都别当真：在 1000 个类别里闭着眼睛猜，每一类也有 0.1%，而这里没有哪一类能到 1%，连宫殿也认不出来。至于 21% 本来就不高，那另有原因：这朵花其实是大丽花，网络学过的类别里没有它，雏菊已经最接近了。
 
-问题出在哪里？在 `train()` 下，每个批量归一化层减去的是当前小批量的均值。一张照片当不好一个小批量，因为它的均值只是这一朵花的均值，代表不了网络在训练中见过的世界。用几个数算一算，就看得清楚。
+问题出在哪里？在 `train()` 下，每个批量归一化层减去的是当前小批量的均值。只有一张照片的小批量，均值没有代表性：那只是这一朵花的均值，代表不了整个训练集。用几个数算一算，就看得清楚。
 
 ## 动手算移动平均
 
@@ -136,18 +136,18 @@ $$\text{running} \leftarrow (1 - \alpha)\cdot\text{running} + \alpha\cdot\text{b
 
 With α = 0.1 and the two batches above, the running mean goes from 0 to 0.9 × 0 + 0.1 × 10 = 1, and then to 0.9 × 1 + 0.1 × 20 = 2.9. The first batch now weighs only 0.9 × 0.1 = 0.09. Each step multiplies the weights of all older values by 0.9, so they fade exponentially, and the running mean is an **exponential moving average** (EMA).
 
-The next cell does the same beside PyTorch's layer, with its `momentum` at 0.1.
+The next cell runs the same steps next to PyTorch's layer, with its `momentum` at 0.1.
 """
 
 # %% [markdown] lang="zh"
 r"""
 同样是 12，在第一个小批量里变成 1，在第二个里变成 −0.56，因为多了一个 40，均值从 10 升到 20，标准差也从 2 升到 14.2。训练时这样还可以接受，推理时就不行了：你的照片认成什么，不该看它和谁分在一批。
 
-所以批量归一化要有记忆。它存着一个**运行均值**（running mean），从 0 开始，每训练一步，就往里掺一点当前小批量的均值：
+所以批量归一化要有记忆。它存着一个**运行均值**（running mean，也叫滑动均值），从 0 开始，每训练一步，就往里掺一点当前小批量的均值：
 
 $$\text{running} \leftarrow (1 - \alpha)\cdot\text{running} + \alpha\cdot\text{batch}$$
 
-* *running* 是运行均值，从这一步到下一步，只留下这一样东西。
+* *running* 是运行均值，每一步只需保存这一个数。
 * *batch* 是当前小批量的均值。
 * α 是**新值的权重**，在 0 和 1 之间。剩下的 1 − α 归旧值。
 
@@ -168,12 +168,11 @@ for batch in ([8.0, 12.0], [8.0, 12.0, 40.0]):
 r"""
 The two agree, so PyTorch's momentum is α: **momentum = 0.1 means that the newest batch counts 10%, and everything before it, the start value included, 90%.**
 
-Keras uses the same word for the other weight, that of the old value. The first two lines below are one step in PyTorch's convention and in Keras's; the third is a difference that multiplies out to the second:
+Keras uses the same word for the other weight, that of the old value. One step in PyTorch's convention, and one in Keras's:
 
 ```python
 running = (1 - momentum) * running + momentum * batch  # PyTorch: α = momentum
 running = momentum * running + (1 - momentum) * batch  # Keras: α = 1 - momentum
-running -= (1 - momentum) * (running - batch)  # Keras: α = 1 - momentum
 ```
 
 **Your turn, one line.** Write the step with PyTorch's meaning of momentum. Return the new average, and leave `average` as it is.
@@ -181,14 +180,13 @@ running -= (1 - momentum) * (running - batch)  # Keras: α = 1 - momentum
 
 # %% [markdown] lang="zh"
 r"""
-两边一致，所以 PyTorch 的动量就是 α：**momentum = 0.1，意思是最新的小批量占 10%，以前的（连同初值）加在一起占 90%。**
+两边一致，所以 PyTorch 的动量就是 α：**momentum = 0.1，意思是最新的小批量占 10%，此前的所有小批量连同初值，合占 90%。**
 
-同一个词，Keras 指的却是另一个权重，也就是旧值的权重。下面前两行是同样的一步，分别按 PyTorch 和 Keras 的约定来写；第三行写成差的形式，展开就是第二行：
+同一个词，Keras 指的却是另一个权重，也就是旧值的权重。同样的一步，先按 PyTorch 的约定写，再按 Keras 的约定写：
 
 ```python
 running = (1 - momentum) * running + momentum * batch  # PyTorch: α = momentum
 running = momentum * running + (1 - momentum) * batch  # Keras: α = 1 - momentum
-running -= (1 - momentum) * (running - batch)  # Keras: α = 1 - momentum
 ```
 
 **轮到你了**，只写一行：按 PyTorch 的约定写出这一步，返回新的平均值，不要改动 `average`。
@@ -244,7 +242,9 @@ $$y = \gamma\,\frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta$$
 * σ² is the *biased* variance: if a channel has m numbers, the sum of their squared distances from μ is divided by m. In torch this is `x.var(axes, correction=0)`.
 * γ and β are vectors of C learned numbers. The code calls them `weight` and `bias`.
 
-Remember the trap from lesson 02: broadcasting lines up a vector with the *last* axis, but the channels are axis 1. So write `mean.view(shape)`, and treat the other vectors in the same way. The cell prints your output and torch's, which should be the same. Compare the numbers: C and L are both 2 here, so a wrong axis raises no error.
+Remember the trap from lesson 02: broadcasting lines up a vector with the *last* axis, but the channels are axis 1. So write `mean.view(shape)`, and treat the other vectors in the same way.
+
+**Your turn.** Write the formula as a function. The cell prints your output and torch's. They should match. Compare the values, not only the shapes: C and L are both 2 here, so a wrong axis raises no error.
 """
 
 # %% [markdown] lang="zh"
@@ -259,7 +259,9 @@ $$y = \gamma\,\frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta$$
 * σ² 是**有偏**方差：一个通道有 m 个数，它们与 μ 之差的平方和就除以 m。在 torch 里写作 `x.var(axes, correction=0)`。
 * γ 和 β 都是由 C 个学出来的数组成的向量，代码里叫 `weight` 和 `bias`。
 
-别忘了第 02 课的陷阱：广播时，向量对准的是**最后一个**轴，而通道是轴 1。所以要写 `mean.view(shape)`，其他几个向量也一样。单元格会打印你的输出和 torch 的输出，两者应该相同。这里 C 和 L 都是 2，轴弄错了也不会报错，所以要比一比数。
+别忘了第 02 课的陷阱：广播时，向量对准的是**最后一个**轴，而通道是轴 1。所以要写 `mean.view(shape)`，其他几个向量也一样。
+
+**轮到你了**：把公式写成函数。单元格会打印你的输出和 torch 的输出，两者应该相同。不要只看形状，还要比较数值：这里 C 和 L 都是 2，轴弄错了也不会报错。
 """
 
 
@@ -280,7 +282,7 @@ Stuck? Find the axes first.
 
 <details><summary>The idea</summary>
 
-x can have two axes or five, so `(0, 2, 3)` is not enough. Build the list from `x.dim()`: every axis except 1. Take mean and variance along these axes without `keepdim`, and lay all four vectors along the channels with `.view(shape)`.
+x can have two axes or five, so `(0, 2, 3)` is not enough. Build the list from `x.dim()`: every axis except 1. Take mean and variance along these axes without `keepdim`, and reshape all four vectors with `.view(shape)` so that they line up with the channels.
 
 </details>
 """
@@ -306,43 +308,67 @@ def solved_normalize(x, weight, bias, eps):
     return y * weight.view(shape) + bias.view(shape)
 
 
-y = F.batch_norm(x, None, None, gamma, beta, training=True)
-print(f"max |Δy| = {(solved_normalize(x, gamma, beta, 1e-5) - y).abs().max():.4f}")
+print("solved_normalize", solved_normalize(x, gamma, beta, 1e-5))
+print("F.batch_norm    ", F.batch_norm(x, None, None, gamma, beta, training=True))
 
 # %% [markdown] lang="en"
 r"""
 ## Exercise: the whole layer
 
-Step 2 adds the memory. The running mean and the running variance are kept in two **buffers**, which are tensors that are saved with the model but not changed by gradients. `running_mean` starts at 0 and `running_var` at 1. Fill in `forward`:
+Step 2 adds the memory. The running mean and the running variance are kept in two **buffers**, which are tensors that are saved with the model but not changed by gradients. `running_mean` starts at 0 and `running_var` at 1.
 
-* If `self.training` is true, normalize with the batch, as in step 1, and then move both buffers towards it by `ema_update`. Otherwise normalize with the buffers, and leave them as they are.
-* What goes into `running_var` is the *unbiased* variance, which divides by m − 1. In torch this is `x.var(axes)`. For the numbers 1, 2, 3, 6 the biased variance is 3.5 and the unbiased one 4.67. The memory has to describe data outside the batch, and for that the biased variance is too small on average.
-* Write *into* the buffer, and keep it out of the graph:
+**What `eval()` reads.** The layer normalizes with the two buffers and leaves them as they are.
 
-```python
-with torch.no_grad():
-    self.running_mean.copy_(...)
-```
+**What `train()` writes.** The layer normalizes with the batch, as in step 1. Then it moves both buffers toward the batch by `ema_update`. What goes into `running_var` is not the variance that it has just used, but the *unbiased* one, which divides by m − 1. In torch this is `x.var(axes)`. The memory has to describe data outside the batch, and for that purpose the biased variance is, on average, too small.
 
-A line like `running_mean = ...` would only name a new tensor, and the layer would forget it.
+The next cell shows both variances of four numbers, and what PyTorch's layer stores. With momentum 1 the buffer takes over the new value in full.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习：写出完整的一层
 
-第 2 步加上记忆。运行均值和运行方差存在两个**缓冲区**（buffer）里，也就是随模型保存、但不靠梯度更新的张量。`running_mean` 从 0 开始，`running_var` 从 1 开始。请补全 `forward`：
+第 2 步加上记忆。运行均值和运行方差存在两个**缓冲区**（buffer）里，也就是随模型保存、但不靠梯度更新的张量。`running_mean` 从 0 开始，`running_var` 从 1 开始。
 
-* 如果 `self.training` 为真，就像第 1 步那样用小批量归一化，再用 `ema_update` 让两个缓冲区向小批量靠近。否则用缓冲区来归一化，缓冲区保持不变。
-* 存进 `running_var` 的是**无偏**方差，除以的是 m − 1，在 torch 里写作 `x.var(axes)`。比如 1、2、3、6 这四个数，有偏方差是 3.5，无偏方差是 4.67。记忆要代表的是小批量以外的数据，用有偏方差来代表，平均来说会偏小。
-* 要**写进**缓冲区，而且不能留在计算图里：
+**`eval()` 读什么**：这一层用两个缓冲区来归一化，不改动它们。
+
+**`train()` 写什么**：这一层像第 1 步那样用小批量归一化，再用 `ema_update` 让两个缓冲区向小批量靠近。存进 `running_var` 的不是归一化用的方差，而是**无偏**方差，它除以 m − 1，在 torch 里写作 `x.var(axes)`。记忆要代表的是小批量以外的数据，如果用有偏方差，平均来说会偏小。
+
+下一个单元格打印四个数的两种方差，还有 PyTorch 的层存下来的值。momentum 取 1 时，缓冲区里就是新值本身。
+"""
+
+# %%
+column, layer = torch.tensor([[1.0], [2], [3], [6]]), nn.BatchNorm1d(1, momentum=1.0)  # column: (N, C)
+layer(column)
+print(f"biased {column.var(0, correction=0).item():.2f}   unbiased {column.var(0).item():.2f}")
+print(f"layer.running_var {layer.running_var.item():.2f}")
+
+# %% [markdown] lang="en"
+r"""
+The layer has stored the unbiased 4.67.
+
+**Your turn.** Fill in `forward`. The line for `eval()` is already there. When you update a buffer, write *into* it, and keep the update out of the graph:
 
 ```python
 with torch.no_grad():
     self.running_mean.copy_(...)
 ```
 
-如果写成 `running_mean = ...`，那只是给新张量起了个名字，这一层转眼就忘了。
+A line like `running_mean = ...` would only make the local variable `running_mean` point to a new tensor, and the buffer would stay as it was.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+可见这一层存的是无偏方差 4.67。
+
+**轮到你了**：请补全 `forward`，`eval()` 要用的那一行已经写好。更新缓冲区时要**写进**原来的张量，而且不能留在计算图里：
+
+```python
+with torch.no_grad():
+    self.running_mean.copy_(...)
+```
+
+如果写成 `running_mean = ...`，只是让局部变量 `running_mean` 指向新张量，缓冲区并没有变。
 """
 
 
@@ -357,6 +383,7 @@ class MyBatchNorm(nn.Module):
 
     def forward(self, x):
         shape = (1, -1) + (1,) * (x.dim() - 2)  # (1, C, 1, …)
+        mean, variance = self.running_mean, self.running_var  # what eval() reads
         return ...
 
 
@@ -364,28 +391,24 @@ check("batch_norm", MyBatchNorm(3))
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Decide first which mean and which variance to use.
+Stuck? Begin with the line that normalizes. It is the one from step 1.
 
 <details><summary>The idea</summary>
 
-Start with `mean, variance = self.running_mean, self.running_var`. If `self.training` is true, replace both by those of the batch, and write the new averages into the buffers. The line that normalizes is the one from step 1, and it is the same in both cases.
+If `self.training` is true, give `mean` and `variance` new values, those of the batch, and write the new averages into the buffers. The line that normalizes comes after that, and it is the same in both modes.
 
 </details>
-
-The next cell is the solution. The one after it trains the solution and torch's layer for ten steps, and compares their outputs in `eval()`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？先决定用哪一组均值和方差。
+卡住了？先写归一化的那一行，它和第 1 步的一样。
 
 <details><summary>思路</summary>
 
-从 `mean, variance = self.running_mean, self.running_var` 开始。如果 `self.training` 为真，就换成小批量的均值和方差，并把新的平均值写进缓冲区。归一化的那一行照搬第 1 步，两种情况都一样。
+如果 `self.training` 为真，就把 `mean` 和 `variance` 换成小批量的均值和方差，再把新的平均值写进缓冲区。归一化的那一行写在后面，两种模式都一样。
 
 </details>
-
-下一个单元格是答案。再下一个让它和 torch 的层各训练十步，比较两者在 `eval()` 下的输出。
 """
 
 
@@ -406,17 +429,11 @@ class SolvedBatchNorm(MyBatchNorm):
 
 check("batch_norm", SolvedBatchNorm(3), keep=False)
 
-# %% tags=["solution"]
-solved, layer = SolvedBatchNorm(3), nn.BatchNorm1d(3)
-for x in torch.randn(10, 8, 3, 5):  # (N, C, L) each
-    solved(x), layer(x)
-print(f"max |Δy| = {(solved.eval()(x) - layer.eval()(x)).abs().max():.4f}")
-
 # %% [markdown] lang="en"
 r"""
 ## Your layer in a trained network
 
-`plug_in` puts your layer in all 49 places, with the weights and the buffers of the network, and asks for two answers:
+`plug_in` puts your layer in the place of all 49 BatchNorms, with the weights and the buffers of the network, and asks for two answers:
 
 1. It shows the flower to the network in `eval()`.
 2. It runs ten batches in `train()`, each with the flower and the palace, and then shows the flower in `eval()` once more. There is no optimizer, so only the buffers change.
@@ -428,7 +445,7 @@ The network was trained in TensorFlow with a momentum of 0.99, so `plug_in` sets
 r"""
 ## 把你的层放进训练好的网络
 
-`plug_in` 会把 49 处都换成你写的层，权重和缓冲区仍用网络自己的，然后让网络回答两次：
+`plug_in` 会把网络里的 49 个批量归一化层都换成你写的层，权重和缓冲区仍用网络自己的，然后让网络回答两次：
 
 1. 用 `eval()` 看那朵花。
 2. 在 `train()` 下看十个小批量，每个都是花和宫殿，再回到 `eval()`，把花看一遍。这里没有优化器，所以只有缓冲区在变。
@@ -454,9 +471,9 @@ In the panel, the values of a channel have mean 10 and standard deviation 2, and
 
 # %% [markdown] lang="zh"
 r"""
-写对了，两次看到的都是雏菊，概率先是 21.0%，后是 14.6%。第一次回答只检验 `eval()` 那一支。按 Keras 的约定读动量，这一关照样能过，因为缓冲区是网络自己带来的，在 `eval()` 下只读不写。第二次回答才检验记忆，因为它取决于你的层写进去了什么。如果还是 21.0%，就说明什么也没有写进去。
+函数写对了，两次都认出雏菊，概率先是 21.0%，后是 14.6%。第一次回答只检验 `eval()` 那个分支。按 Keras 的约定来理解动量的层，这一关照样能过，因为缓冲区是网络自己带来的，在 `eval()` 下只读不写。第二次回答才检验记忆，因为它取决于你的层写进去了什么。如果还是 21.0%，就说明什么也没有写进去。
 
-既然写对了，概率为什么也会少掉将近三分之一？取 α = 0.01，网络在 ImageNet 上积累的记忆，缓冲区里还剩 0.99¹⁰ = 90%，另外 10% 来自这两张照片，所以这时用的记忆已经不那么准了。要是动量换成别的数，又会剩下多少？先只看一个通道。
+函数既然写对了，概率为什么还会少掉将近三分之一？α 取 0.01 时，网络在 ImageNet 上积累的统计量，缓冲区里还剩 0.99¹⁰ = 90%，另外 10% 来自这两张照片，所以这时用的记忆已经不那么准了。要是动量换成别的数，又会剩下多少？先只看一个通道。
 
 ## 一个数，两种读法
 
@@ -479,17 +496,15 @@ PyTorch's outputs are centered on 0 and Keras's on 6.56.
 
 </details>
 
-Look at the lower row first. In Keras 0.99 is the weight of the old value, so α is only 0.01. Each step multiplies the weight of the start value by 1 − α = 0.99, and after 20 steps it is still 0.99²⁰ = 82%. The data have the other 18%, so the running mean is about 1.8 instead of 10. In general, if the data do not drift, the running mean after t steps is, up to the noise of the batches, the true mean times
+Look at the lower row first. In Keras 0.99 is the weight of the old value, so α is only 0.01. Each step multiplies the weight of the start value by 1 − α = 0.99, and after 20 steps it is still 0.99²⁰ = 82%. The twenty bars of the batches are barely visible, but together they account for the other 18%. So the running mean is about 0.18 × 10 = 1.8 instead of 10. The running variance, which started at 1, has not reached 4 either: it is about 0.82 × 1 + 0.18 × 4 = 1.54. Therefore the outputs are centered near $(10 - 1.8) / \sqrt{1.54} = 6.6$.
 
-$$1 - (1 - \alpha)^t$$
-
-With Keras's default this factor reaches 99% after 459 steps, and with PyTorch's after 44. Before that, a network can look much worse in `eval()` than it is.
+With Keras's default, the data have 99% of the weight after 459 steps, and with PyTorch's after 44. Until then, a network can look much worse in `eval()` than it really is.
 
 In the upper row α is 0.99, so the running mean is practically the mean of the last batch. That works here, because 64 values give a fair mean and the data do not drift. But the layer remembers almost nothing except the last batch. What happens when that batch is not a fair one?
 
 ## What if you copy the number?
 
-Back to the flower. The network's momentum was 0.99 in TensorFlow and has to be 0.01 in PyTorch. Two mistakes are easy to make: you forget to set it, and PyTorch's default of 0.1 remains, or you copy the 0.99. Each of the next two functions makes one of them: it receives the correct 0.01 and ignores it.
+Back to the flower. The network's momentum was 0.99 in TensorFlow and has to be 0.01 in PyTorch. Two mistakes are easy to make: you forget to set it, and PyTorch's default of 0.1 remains, or you copy the 0.99. Each of the next two functions makes one of them: it receives the correct 0.01 as its `momentum` and ignores it. `plug_in` also takes a plain function, which gets everything that the class kept in `self`: the buffers, γ, β, the mode, the momentum and ε.
 
 **Predict first.** After the ten batches, with which of the two numbers does the network still see a daisy?
 """
@@ -502,17 +517,15 @@ PyTorch 的输出以 0 为中心，Keras 的输出以 6.56 为中心。
 
 </details>
 
-先看下面一行。在 Keras 里，0.99 是旧值的权重，所以 α 只有 0.01。每走一步，初值的权重就乘以 1 − α = 0.99，走完 20 步还有 0.99²⁰ = 82%。数据只占其余的 18%，于是运行均值才走到 1.8 左右，离 10 还很远。一般来说，如果数据的分布不变，又不计小批量之间的抖动，那么 t 步之后，运行均值就是真实均值乘以
+先看下面一行。在 Keras 里，0.99 是旧值的权重，所以 α 只有 0.01。每走一步，初值的权重就乘以 1 − α = 0.99，走完 20 步还有 0.99²⁰ = 82%。二十个小批量的柱子都矮得几乎看不见，合起来占其余的 18%，于是运行均值只有 0.18 × 10 = 1.8 左右，离 10 还很远。运行方差从 1 开始，同样没走到 4，只有 0.82 × 1 + 0.18 × 4 = 1.54，所以输出的中心约为 $(10 - 1.8) / \sqrt{1.54} = 6.6$。
 
-$$1 - (1 - \alpha)^t$$
+用 Keras 的默认值，要到第 459 步，数据的权重才达到 99%；用 PyTorch 的默认值，第 44 步就达到了。在这之前用 `eval()` 去验证，网络看上去可能比实际差得多。
 
-用 Keras 的默认值，要到第 459 步，这个倍数才有 99%；用 PyTorch 的默认值，到第 44 步就有了。在这之前用 `eval()` 去验证，网络看上去可能比实际差得多。
-
-再看上面一行。这时 α 是 0.99，运行均值几乎就是最后一个小批量的均值。这里没有出错，是因为 64 个数的均值已经相当准，数据的分布又一直不变。可是这一层几乎只记得最后一批。要是这一批没有代表性，会怎么样？
+再看上面一行。这时 α 是 0.99，运行均值几乎就是最后一个小批量的均值。这里没有出错，是因为 64 个数的均值已经相当准，数据的分布又一直不变。但是这一层几乎只记得最后一个小批量。要是这个小批量没有代表性，会怎么样？
 
 ## 照抄这个数，会怎么样？
 
-回到那朵花。这个网络的动量，在 TensorFlow 里是 0.99，搬到 PyTorch 里应该是 0.01。有两种错很容易犯：一种是忘了设置，用的还是 PyTorch 的默认值 0.1；另一种是照抄 0.99。下面两个函数各犯一种，收到的是 0.01，却都不理会。
+回到那朵花。这个网络的动量，在 TensorFlow 里是 0.99，搬到 PyTorch 里应该是 0.01。有两种错很容易犯：一种是忘了设置，用的还是 PyTorch 的默认值 0.1；另一种是照抄 0.99。下面两个函数各犯一种错：传进来的 `momentum` 是 0.01，两个函数都没有用它。`plug_in` 也接受普通函数，类里存在 `self` 中的东西都会作为参数传给它：缓冲区、γ、β、当前的模式、动量和 ε。
 
 **先猜一猜**：看过十个小批量之后，这两个数取哪个，网络看到的仍是雏菊？
 """
@@ -544,13 +557,15 @@ With neither of them.
 
 </details>
 
-With 0.1, the buffers keep only 0.9¹⁰ = 35% of what the network had learned, and the flower becomes a mushroom, with 9.3%. So PyTorch's default is not harmless.
+With α = 0.1, the buffers keep only 0.9¹⁰ = 35% of what the network had learned, and the flower becomes a mushroom, with 9.3%. So PyTorch's default is not harmless.
 
-With 0.99, they keep 0.01¹⁰, which is practically nothing: the buffers contain the statistics of two photos. So `eval()` now does almost what `train()` did at the beginning with both photos in one batch. The only difference is that it uses the unbiased variance instead of the biased one. The most probable class is dough, with 0.4%, and once again the network recognizes nothing. No weight has changed, but if you save the network now, these buffers are saved with it. Loading the original file brings the daisy back.
+With α = 0.99, they keep 0.01¹⁰, which is practically nothing: the buffers contain the statistics of two photos. So `eval()` now does almost what `train()` did at the beginning with both photos in one batch. The only difference is that it uses the unbiased variance instead of the biased one. The most probable class is now dough, with 0.4%, where it was corn, with 0.5%. When no class reaches 1%, such a trifle decides which one comes first, and once again the network recognizes nothing. No weight has changed, but if you save the network now, these buffers are saved with it.
 
-Ten copies of the same two photos are an extreme case, of course. If each batch contained 64 different photos, even the last one would be a much fairer sample, as in the panel. But in both cards the first answer is the right one, a daisy with 21.0%. **Running only `eval()` does not test what you write into the buffers.**
+Ten copies of the same two photos are an extreme case, of course. But in both outputs of `plug_in` above, the first answer is right, a daisy with 21.0%. **Running only `eval()` does not test what you write into the buffers.**
 
 ## What other code does differently
+
+The two meanings are easier to compare by the **half-life**, which depends on no convention. After $\ln\frac12 / \ln(1 - \alpha)$ steps, a value counts half as much as when it was new.
 
 | | `momentum` is the weight of | default | α | half-life |
 |---|---|---|---|---|
@@ -561,18 +576,18 @@ Ten copies of the same two photos are an extreme case, of course. If each batch 
 
 <details><summary>TensorFlow, Flax, PaddlePaddle</summary>
 
-All three weigh the old value. The default is 0.99 in TensorFlow, whose layer is Keras's, and in [Flax](https://flax.readthedocs.io/en/latest/api_reference/flax.nnx/nn/normalization.html) (JAX). It is 0.9 in [PaddlePaddle](https://github.com/PaddlePaddle/Paddle/blob/develop/python/paddle/nn/layer/norm.py).
+In all three, momentum is the weight of the old value. The default is 0.99 in TensorFlow, whose layer is Keras's, and in [Flax](https://flax.readthedocs.io/en/latest/api_reference/flax.nnx/nn/normalization.html) (JAX). It is 0.9 in [PaddlePaddle](https://github.com/PaddlePaddle/Paddle/blob/develop/python/paddle/nn/layer/norm.py).
 
 </details>
 
-The **half-life** depends on no convention: after $\ln\frac12 / \ln(1 - \alpha)$ steps, a value counts half as much as when it was new. With the defaults, PyTorch's layer forgets ten times as fast as Keras's.
+With the defaults, PyTorch's layer forgets ten times as fast as Keras's.
 
-Two more differences can surprise you. Keras's ε is 0.001, where PyTorch's is 0.00001. And in *Dive into Deep Learning* the layer checks `torch.is_grad_enabled()` instead of `self.training`, so `net.eval()` by itself changes nothing there: without `no_grad` the layer still uses the batch and moves its averages.
+Two more differences can surprise you. Keras's ε is 0.001, where PyTorch's is 0.00001. And the layer that *Dive into Deep Learning* writes from scratch checks `torch.is_grad_enabled()` instead of `self.training`, so after `net.eval()` without `no_grad` it still uses the batch and moves its averages.
 
 ## In short
 
 * In PyTorch, momentum = 0.1 means that each training step takes 10% of the running mean from the new batch and keeps 90% of the old value.
-* In Keras, TensorFlow and Flax, momentum is the weight of the old value, so the same step is 0.9 there. Say which value you weigh, or give the half-life.
+* In Keras, TensorFlow and Flax, momentum is the weight of the old value, so the same step is 0.9 there. Say which value the number belongs to, or give the half-life.
 * In `train()`, BatchNorm normalizes with the batch and moves its buffers. In `eval()` it normalizes with the buffers.
 * It normalizes with the biased variance and stores the unbiased one.
 
@@ -605,13 +620,15 @@ r"""
 
 </details>
 
-取 0.1，网络积累的记忆，缓冲区里只剩 0.9¹⁰ = 35%，花成了蘑菇，概率 9.3%。可见忘了改 PyTorch 的默认值，也会出问题。
+α 取 0.1 时，缓冲区里原来的统计量只剩 0.9¹⁰ = 35%，花被认成蘑菇，概率 9.3%。可见忘了改 PyTorch 的默认值，也会出问题。
 
-取 0.99，剩下 0.01¹⁰，等于没有，缓冲区里全是那两张照片的统计量。于是 `eval()` 算出来的，和开头用 `train()`、两张照片放在一批时几乎一样，区别只在于这里用的是无偏方差，那里用的是有偏方差。概率最大的类别是面团，只有 0.4%，网络又什么也认不出来了。权重一个也没有变，但要是现在保存模型，存下来的就是这样的缓冲区。重新载入原来的文件，才又认得出雏菊。
+α 取 0.99 时，原来的统计量只剩 0.01¹⁰，等于没有，缓冲区里全是那两张照片的统计量。于是 `eval()` 的结果，和开头用 `train()`、两张照片放在一批时几乎一样，区别只在于这里用的是无偏方差，那里用的是有偏方差。那时概率最大的类别是玉米，0.5%；现在是面团，0.4%。哪一类都不到 1%，一点点差别就能决定谁排第一，网络又什么也认不出来了。权重一个也没有变，但要是现在保存模型，存下来的就是这样的缓冲区。
 
-当然，反复看同样两张照片是极端情形。如果每个小批量有 64 张不同的照片，哪怕只记得最后一批，代表性也要好得多，就像面板里那样。不过请看两张卡片的第一次回答，都是雏菊，21.0%，一点问题也没有。**只跑 `eval()`，检验不出你往缓冲区里写得对不对。**
+当然，反复看同样两张照片是极端情形。不过请看上面两次 `plug_in` 的第一行结果，都是雏菊，21.0%，一点问题也没有。**只跑 `eval()`，检验不出你往缓冲区里写得对不对。**
 
 ## 别的代码怎么写
+
+要比较两种约定，可以看**半衰期**（half-life），它与约定无关：过了 $\ln\frac12 / \ln(1 - \alpha)$ 步，一个值的权重就只有刚进来时的一半。
 
 | | `momentum` 是谁的权重 | 默认值 | α | 半衰期 |
 |---|---|---|---|---|
@@ -626,16 +643,16 @@ r"""
 
 </details>
 
-**半衰期**（half-life）与约定无关：过了 $\ln\frac12 / \ln(1 - \alpha)$ 步，一个值的权重就只有刚进来时的一半。都用默认值的话，PyTorch 的层遗忘的速度是 Keras 的十倍。
+都用默认值的话，PyTorch 的层遗忘的速度是 Keras 的十倍。
 
-还有两处不同，容易让人吃亏。第一，Keras 的 ε 是 0.001，PyTorch 的是 0.00001。第二，《动手学深度学习》的代码看的是 `torch.is_grad_enabled()`，不是 `self.training`，所以在那里光写 `net.eval()` 不起作用：不加 `no_grad`，那一层照样用小批量的统计量，照样更新移动平均。
+还有两处不同，容易让人吃亏。第一，Keras 的 ε 是 0.001，PyTorch 的是 0.00001。第二，《动手学深度学习》书中从零实现的那段代码，看的是 `torch.is_grad_enabled()`，不是 `self.training`，所以光写 `net.eval()` 而不加 `no_grad`，那一层照样用小批量的统计量，照样更新移动平均。
 
 ## 小结
 
 * 在 PyTorch 里，momentum = 0.1 的意思是：每训练一步，运行均值有 10% 来自新的小批量，90% 是旧值。
-* 在 Keras、TensorFlow 和 Flax 里，动量是旧值的权重，同样一步要写 0.9。说动量时，要说清楚是谁的权重，或者直接说半衰期。
+* 在 Keras、TensorFlow 和 Flax 里，动量是旧值的权重，同样一步要写 0.9。提到动量时，要说清楚它是哪个值的权重，或者直接给出半衰期。
 * 在 `train()` 下，批量归一化用小批量来归一化，同时更新缓冲区；在 `eval()` 下，用缓冲区来归一化。
-* 归一化用有偏方差，存下来的是无偏方差。
+* 归一化用有偏方差，存进缓冲区的是无偏方差。
 
 ## 两个思考题
 
@@ -669,7 +686,6 @@ r"""
 ## Read next
 
 * The paper: [Batch Normalization](https://arxiv.org/abs/1502.03167), Ioffe and Szegedy 2015. Section 3.1 is about training and inference.
-* The code: [Keras's layer](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py).
 * The documentation: PyTorch's [BatchNorm2d](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html), with a note on momentum.
 
 Two photos made a poor batch. How large does a batch have to be? This is the question of [lesson 04](04_small_batches.ipynb), the next side trip. The main route goes on with [lesson 05](05_layer_norm.ipynb), whose layer uses no batch at all.
@@ -680,10 +696,9 @@ r"""
 ## 接着读
 
 * 论文：[Batch Normalization](https://arxiv.org/abs/1502.03167)，Ioffe 和 Szegedy，2015，批量归一化就是在这里提出的。3.1 节讲训练和推理的区别。
-* 代码：[Keras 的这一层](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py)。
 * 文档：PyTorch 的 [BatchNorm2d](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html)，里面有一段专门说明 momentum。
 
-两张照片当不好一个小批量，那么要多大才够？这是下一门选修课[第 04 课](04_small_batches.ipynb)的问题。主线接着学[第 05 课](05_layer_norm.ipynb)，那里的层根本不看小批量。
+两张照片组成的小批量没有代表性，那么批量要多大才够？这是下一门选修课[第 04 课](04_small_batches.ipynb)的问题。主线接着学[第 05 课](05_layer_norm.ipynb)，那里的层根本不看小批量。
 """
 
 # %% [markdown] lang="en"
@@ -714,7 +729,7 @@ for t, mean in ((1, 10.0), (2, 20.0)):
 
 # %% [markdown] lang="en"
 r"""
-The corrected 15.26 is an average of 10 and 20 with the weights 0.09/0.19 and 0.1/0.19. BatchNorm makes no such correction, and its running variance starts at 1, so a division alone would not repair that one.
+The corrected 15.26 is an average of 10 and 20 with the weights 0.09/0.19 and 0.1/0.19. BatchNorm makes no such correction, and its running variance starts at 1, so a division alone would not correct it.
 """
 
 # %% [markdown] lang="zh"
@@ -725,42 +740,60 @@ r"""
 # %% [markdown] lang="en"
 r"""
 ## Going further: the wrong variance
+
+Suppose your layer stores the biased variance. Why would a convolutional network hide this mistake?
+
+<details><summary>Answer</summary>
+
+Because there the two variances are nearly equal.
+
+</details>
+
+The unbiased variance is $m / (m - 1)$ times the biased one. For the numbers 1, 2, 3, 6 this is 4/3. In a convolutional network m counts the pixels of all pictures in the batch, and with m = 32 × 56 × 56 the factor is 1.00001. Keras 3, Flax and *Dive into Deep Learning* store the biased variance.
+
+In the network of this lesson the last feature maps have 7 × 7 pixels, so with two photos m is only 98. The function below makes the same mistake as `copied_from_keras`, and it stores the biased variance as well.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：存错了方差
-"""
 
-# %% [markdown] lang="en"
-r"""
-In training, your outputs equal torch's. But with momentum 1 and the values 1, 2, 3, 6 your `running_var` is 3.5, and torch's is 4.67. What did you do, and why would a convolutional network hide it?
+假如你的层存的是有偏方差，为什么在卷积网络里不容易发现？
 
-<details><summary>Answer</summary>
+<details><summary>答案</summary>
 
-You stored the biased variance. In a convolutional network the two are nearly equal.
+因为在卷积网络里，两种方差几乎相等。
 
 </details>
 
-The unbiased variance is $m / (m - 1)$ times the biased one, which is 4/3 times here. In a convolutional network m counts the pixels of all pictures in the batch, and with m = 32 × 56 × 56 the factor is 1.00001. Keras 3, Flax and *Dive into Deep Learning* store the biased variance on purpose.
+无偏方差是有偏方差的 $m / (m - 1)$ 倍，对 1、2、3、6 这四个数来说是 4/3 倍。在卷积网络里，整个小批量的像素都要计入 m，当 m = 32 × 56 × 56 时，倍数是 1.00001。Keras 3、Flax 和《动手学深度学习》存的本来就是有偏方差。
+
+这一课的网络里，最后的特征图只有 7 × 7 个像素，两张照片合起来，m 只有 98。下面的函数和 `copied_from_keras` 犯一样的错，存的又是有偏方差。
+"""
+
+
+# %% tags=["slow"]
+def copied_and_biased(x, running_mean, running_var, weight, bias, training, momentum, eps):
+    old = running_var.clone()
+    y = batch_norm(x, running_mean, running_var, weight, bias, training, 0.99, eps)
+    if training:
+        running_var.copy_(ema_update(old, x.var((0, 2, 3), correction=0), 0.99))
+    return y
+
+
+for m in (4, 2 * 7 * 7, 32 * 56 * 56):
+    print(f"m = {m:6}   {m / (m - 1):.5f}")
+plug_in(batch_norm=copied_and_biased)
+
+# %% [markdown] lang="en"
+r"""
+After the ten batches the answer is corn with 0.5%, as it was in `train()`. In no layer do the two variances differ by much more than 1%, and yet this is enough to turn corn into dough. An answer with such a low probability means nothing.
 """
 
 # %% [markdown] lang="zh"
 r"""
-训练时，你的输出和 torch 一致。可是动量取 1，输入 1、2、3、6，你的 `running_var` 是 3.5，torch 的是 4.67。你做了什么？为什么在卷积网络里不容易发现？
-
-<details><summary>答案</summary>
-
-你存的是有偏方差。在卷积网络里，两种方差几乎相等。
-
-</details>
-
-无偏方差是有偏方差的 $m / (m - 1)$ 倍，这里是 4/3 倍。在卷积网络里，整个小批量的像素都要计入 m，当 m = 32 × 56 × 56 时，倍数是 1.00001。Keras 3、Flax 和《动手学深度学习》存的本来就是有偏方差。
+看过十个小批量之后，答案是玉米，0.5%，和当初在 `train()` 下一样。不论在哪一层，两种方差都只差 1% 左右或者更少，却足以让玉米变成面团。概率这么低，答案是什么都不必当真。
 """
-
-# %%
-x, m = torch.tensor([1.0, 2, 3, 6]), 32 * 56 * 56
-print(f"{x.var(correction=0):.2f}   {x.var():.2f}   {m / (m - 1):.5f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -779,23 +812,30 @@ With `momentum=None`, PyTorch takes the plain average of all batches instead, wh
 
 # %% [markdown] lang="zh"
 r"""
-取 `momentum=None`，PyTorch 就改用所有小批量的普通平均，不再有初值的影响。可是前面的层还在学习，传到这一层的数也就一直在变，而普通平均永远忘不掉开头的值。所以这一层应该会忘，问题是忘多快。面板里，真实均值在第 100 步突变。拖动“动量”或橙色圆点试一试。
+取 `momentum=None`，PyTorch 就改用所有小批量的普通平均，不再有初值的影响。但是前面的层还在学习，传到这一层的数也就一直在变，而普通平均永远忘不掉开头的值。这一层需要遗忘，问题是忘多快。面板里，真实均值在第 100 步突变。拖动“动量”或橙色圆点试一试。
 """
 
 # %% tags=["panel"]
 drifting_mean.panel()
 
 # %% tags=["answer"]
+for momentum in (0.5, 0.02):
+    before, steps, noise = drifting_mean.after_the_jump(momentum)
+    print(f"momentum {momentum:4}   at step 100 {before:.1f}   steps to 5 {steps:2}   σ of the noise {noise:.2f}")
 drifting_mean.still(0.02, 0.5)
 
 # %% [markdown] lang="en"
 r"""
-With 0.5 the running mean has made half of the jump after one step, with 0.02 only after 38. A fast average is a noisy one: over the last 100 steps, its standard deviation is 0.45 with 0.5, and 0.06 with 0.02.
+With 0.5 the running mean has made half of the jump, from 2 to 5, after one step. With 0.02 it takes 38, a little more than the half-life of 34, because at step 100 it was still climbing from its start value 0 and had reached only 1.7.
+
+A fast average is a noisy one. Over the last 100 steps, the noise in it has a standard deviation of 0.45 with 0.5, and of 0.06 with 0.02.
 """
 
 # %% [markdown] lang="zh"
 r"""
-取 0.5，一步就跟上了一半；取 0.02，要 38 步。跟得快，就抖得厉害：最后 100 步里，运行均值的标准差，取 0.5 时是 0.45，取 0.02 时是 0.06。
+动量取 0.5 时，运行均值一步就跟上了一半，从 2 到了 5。动量取 0.02 时要 38 步，比半衰期 34 步略多，因为到第 100 步，它从初值 0 出发还没有走完，只到了 1.7。
+
+跟得快，就抖得厉害：最后 100 步里，运行均值抖动的标准差，动量取 0.5 时是 0.45，取 0.02 时是 0.06。
 """
 
 # %% [markdown] lang="en"
@@ -810,14 +850,14 @@ r"""
 
 # %% [markdown] lang="en"
 r"""
-BatchNorm subtracts the mean, and with it any constant that the layer before it added. In training, a bias in front of BatchNorm therefore does nothing, and such layers are usually built with `bias=False`. In `eval()` BatchNorm is one multiplication and one addition per channel, so it can be *folded* into the weights of the layer before it. A finished network needs none of its 49 BatchNorms any more.
+BatchNorm subtracts the mean, and with it any constant that the layer before it added. In training, a bias in front of BatchNorm therefore does nothing, and such layers are usually built with `bias=False`. In `eval()` BatchNorm is one multiplication and one addition per channel, so it can be *folded* into the weights of the layer before it. In this way, a finished network can do without all of its 49 BatchNorms.
 
 The first number shows how far the outputs move when 100 is added to the bias. The second is the difference between the folded layer and the two layers.
 """
 
 # %% [markdown] lang="zh"
 r"""
-批量归一化要减去均值，前一层加上的任何常数也就一起减掉了。所以训练时，它前面的偏置不起作用，这样的层通常写 `bias=False`。到了 `eval()`，批量归一化对每个通道只做一次乘法和一次加法，可以**折叠**（fold）进前一层的权重。训练好的网络，那 49 个批量归一化层一个也用不着了。
+批量归一化要减去均值，前一层加上的任何常数也就一起减掉了。所以训练时，它前面的偏置不起作用，这样的层通常写 `bias=False`。到了 `eval()`，批量归一化对每个通道只做一次乘法和一次加法，可以**折叠**（fold，中文常叫 BN 融合）进前一层的权重。照这样，那个网络的 49 个批量归一化层都可以省掉。
 
 打印的第一个数是偏置加上 100 之后输出改变多少，第二个数是折叠后的一层与原来两层的差。
 """
@@ -845,12 +885,12 @@ r"""
 
 # %% [markdown] lang="en"
 r"""
-A batch's mean depends on the weights, so it belongs to the computation graph. If you average such values as they are, the average keeps the graph of every past step alive, until memory runs out. Use `detach` or `no_grad`. And a tensor that is only an attribute is not saved with the model, so use `register_buffer`.
+A batch's mean depends on the weights, so it belongs to the computation graph. If you average such values without detaching them, the average keeps the graph of every past step alive, until memory runs out. To avoid this, use `detach` or `no_grad`. And a tensor that is only an attribute is not saved with the model, so use `register_buffer`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-小批量的均值由权重算出，所以连着计算图。如果直接拿来求移动平均，过去每一步的计算图就都留在内存里，直到内存用完。所以要用 `detach` 或 `no_grad`。另外，张量如果只是普通属性，就不会随模型保存，所以要用 `register_buffer`。
+小批量的均值由权重算出，所以连着计算图。如果不先切断计算图就拿来求移动平均，过去每一步的计算图就都留在内存里，直到内存用完。要避免这种情况，可以用 `detach` 或 `no_grad`。另外，张量如果只是普通属性，就不会随模型保存，所以要用 `register_buffer`。
 """
 
 # %%

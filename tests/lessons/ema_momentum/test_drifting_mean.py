@@ -8,6 +8,7 @@ from blocklab_course.lessons.ema_momentum.drifting_mean import (
     LOW,
     STEPS,
     after,
+    after_the_jump,
     drifting_mean,
     still,
 )
@@ -50,6 +51,15 @@ def test_a_large_momentum_arrives_sooner_and_trembles_more(figure):
 def test_half_of_the_jump_is_made_as_late_as_the_lesson_says(figure, momentum, steps):
     (_, _, running), _ = lines(figure, momentum=momentum, batch_size=8, drift="jump")
     assert np.argmax(running > (LOW + HIGH) / 2) + 1 - JUMP == steps
+
+
+@pytest.mark.parametrize("momentum", [0.5, 0.02])
+def test_numbers_of_the_jump_are_those_of_the_picture(figure, momentum):
+    (_, truth, running), said = lines(figure, momentum=momentum, batch_size=8, drift="jump")
+    before, steps, noise = after_the_jump(momentum)
+    assert before == pytest.approx(running[JUMP - 1])
+    assert running[JUMP + steps - 2] < (truth[JUMP - 1] + truth[JUMP]) / 2 <= running[JUMP + steps - 1]
+    assert f"deviation of {noise:.2f}" in said
 
 
 def test_larger_batches_tremble_less(figure):

@@ -3,7 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=55,
+    minutes=50,
     side_trip=True,
     exercises=("batch_norm", "ema_update"),
     effort={"batch_norm": (15, 3), "ema_update": (3, 1)},

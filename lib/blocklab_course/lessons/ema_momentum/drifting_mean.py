@@ -40,8 +40,8 @@ BESIDE = Text(en="running mean, momentum {:g}", zh="运行均值，动量 {:g}")
 HALF = Text(en="half of the jump", zh="跟上一半")
 SEEN = Text(
     en="momentum {momentum:.3f}: half-life {half_life:.1f} steps. Without the noise the running mean would lag "
-    "behind the true one by {lag:.2f} in the end; over the last 100 steps it trembles with a standard deviation "
-    "of {jitter:.2f}.",
+    "behind the true one by {lag:.2f} in the end; over the last 100 steps it fluctuates with a standard "
+    "deviation of {jitter:.2f}.",
     zh="动量取 {momentum:.3f}：半衰期 {half_life:.1f} 步。不计抖动，运行均值到最后比真实均值落后 {lag:.2f}，"
     "最后 100 步抖动的标准差为 {jitter:.2f}。",
 )
@@ -56,8 +56,7 @@ def drifting_mean(figure: Figure, beside: float | None = None) -> Callable[..., 
     axes.set(xlim=(0, STEPS), ylim=(-1.5, 12.5), xlabel=str(STEP))
     style_axes(axes, grid="both")
     time = np.arange(1, STEPS + 1)
-    generator = torch.Generator().manual_seed(3)
-    noise = torch.randn(STEPS, LARGEST, generator=generator, dtype=torch.float64).numpy()
+    noise = standard_noise()
     (dots,) = axes.plot(time, time, ".", color=QUIET, markersize=3.5, alpha=0.6, label=str(BATCH), animated=True)
     (dashes,) = axes.plot(time, time, "--", color=TRUE, linewidth=1.6, label=str(TRUTH), animated=True)
     (line,) = axes.plot(time, time, color=MOVED, linewidth=2.4, label=str(RUNNING), animated=True)
@@ -97,6 +96,12 @@ def drifting_mean(figure: Figure, beside: float | None = None) -> Callable[..., 
     return update
 
 
+def standard_noise() -> np.ndarray:
+    """(STEPS, LARGEST): how far each value of each batch is from the true mean, in standard deviations."""
+    generator = torch.Generator().manual_seed(3)
+    return torch.randn(STEPS, LARGEST, generator=generator, dtype=torch.float64).numpy()
+
+
 def follow(values: np.ndarray, momentum: float) -> np.ndarray:
     """The running mean after each value, from 0 on."""
     return np.array(list(accumulate(values, lambda old, new: old + momentum * (new - old), initial=0.0))[1:])
@@ -105,6 +110,18 @@ def follow(values: np.ndarray, momentum: float) -> np.ndarray:
 def after(values: np.ndarray, momentum: float) -> float:
     """The last that `follow` returns, without those before it."""
     return momentum * (1 - momentum) ** np.arange(len(values)) @ values[::-1]
+
+
+def after_the_jump(momentum: float, batch_size: int = 8) -> tuple[float, int, float]:
+    """The running mean before the jump, the steps until it has made half of it, and the noise in it at the end.
+
+    The noise is a standard deviation over the last 100 steps, and without the lag.
+    """
+    truth = np.where(np.arange(1, STEPS + 1) <= JUMP, LOW, HIGH)
+    errors = DEVIATION * standard_noise()[:, :batch_size].mean(1)
+    running = follow(truth + errors, momentum)
+    steps = np.argmax(running[JUMP:] >= (LOW + HIGH) / 2) + 1
+    return running[JUMP - 1], int(steps), follow(errors, momentum)[-100:].std()
 
 
 def panel(**own: Control) -> Panel:

@@ -38,15 +38,15 @@ GUESS = Prediction(
         zh="两个框架的动量都设为 0.99，各训练 20 步。评估模式下，输出的均值在哪里？",
     ),
     explanation=Text(
-        en="PyTorch's mean is near 0, Keras' is not: set momentum to 0.99, and it is 6.56 in Keras.",
+        en="PyTorch's mean is near 0, but Keras's is not: set momentum to 0.99, and it is 6.56 in Keras.",
         zh="PyTorch 的均值在 0 附近，Keras 的不在：把“动量”调到 0.99，Keras 的是 6.56。",
     ),
 )
 """In which framework the outputs of eval() are centred on 0, with momentum 0.99 after 20 steps."""
 
 READINGS = (
-    (Text(en="PyTorch: momentum weighs the new value", zh="PyTorch：动量是新值的权重"), lambda m: m, MOVED),
-    (Text(en="Keras: momentum weighs the old value", zh="Keras：动量是旧值的权重"), from_keras, OTHER),
+    (Text(en="PyTorch: momentum is the weight of the new value", zh="PyTorch：动量是新值的权重"), lambda m: m, MOVED),
+    (Text(en="Keras: momentum is the weight of the old value", zh="Keras：动量是旧值的权重"), from_keras, OTHER),
 )
 WEIGHT = Text(en="weight in the running mean", zh="在运行均值中的权重")
 AGE = Text(en="how many batches ago", zh="多少个小批量之前")
@@ -124,7 +124,7 @@ def channel(count: int, seed: int) -> torch.Tensor:
 
 def weight_axes(axes: Axes, title: str, colour: str):
     """Empty bars for the weights, and one apart for the start value."""
-    axes.set_title(title, size=11)
+    axes.set_title(title, size=10 if is_narrow(axes.figure) else 11)
     axes.set(ylim=(0, 1.05), xlim=(-1.5, START + 2.5), yticks=[0, 0.5, 1])
     axes.set_xticks([0, 20, 40, START], ["0", "20", "40", str(START_VALUE)])
     style_axes(axes, grid="y")
