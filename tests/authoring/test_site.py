@@ -153,6 +153,10 @@ def test_panel_is_a_figure_with_its_code_folded():
     assert "<figcaption>3 &lt; 4</figcaption>" in html
     assert html.index("<svg") < html.index("<summary>Code of this cell")
     assert 'class="panel"' not in html_of("poke.panel().still()", view, drawn=Picture("k", None, SVG, ""))
+    small = Markup("<img alt='small'>")
+    both = html_of("poke.panel().still()", view, drawn=Picture("k", None, SVG, "", small=small))
+    assert 'class="still arranged"' in both
+    assert f"{SVG}{small}" in both
 
 
 @pytest.mark.parametrize("stem", LESSONS)

@@ -111,6 +111,18 @@ def test_every_panel_of_a_lesson_has_its_states_and_every_still_a_picture(record
             assert text.startswith(f'(globalThis.blocklabStates ??= {{}})["{LESSON.stem}/{one.name}"] = {{"format":2,')
 
 
+def test_a_still_has_a_picture_for_phones_if_its_panel_has(recorded):
+    _, found = recorded
+    stills = [one for one in found if not one.script]
+    assert stills
+    assert not any(one.small for one in found if one.script)
+    for one in stills:
+        for language in LANGUAGES:
+            wide, small = (ElementTree.fromstring(drawn[language]) for drawn in (one.stills, one.small))
+            assert int(small.get("width")) < int(wide.get("width"))
+            assert small.get("aria-label") == one.lines[language]
+
+
 def test_stills_have_labels_in_their_language_and_ids_of_their_own(recorded):
     _, found = recorded
     ids = Counter()

@@ -32,7 +32,7 @@ class Picture:
     """A picture: the key of its panel, the file of its states, the picture itself, and the line under it.
 
     script: its address, seen from the page; None for a picture in which nothing moves. narrow: likewise of its states
-    for phones.
+    for phones. small: a picture in which nothing moves, as phones show it.
     """
 
     key: str
@@ -40,6 +40,7 @@ class Picture:
     still: Markup
     line: str
     narrow: str | None = None
+    small: Markup | None = None
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,8 @@ class SitePanel(NamedTuple):
     """A panel or a picture of a lesson. `cell` counts the code cells of its source from 0.
 
     `stills` and `lines`: the opening state, by language. `script` and `narrow`: the files of the states, for wide pages
-    and for phones, from the root of the site; None for a picture, or if there is no arrangement for phones.
+    and for phones, from the root of the site; None for a picture, or if there is no arrangement for phones. `small`: a
+    picture as phones show it, by language.
     """
 
     name: str
@@ -34,6 +35,7 @@ class SitePanel(NamedTuple):
     lines: dict[str, str]
     script: str | None
     narrow: str | None
+    small: dict[str, str]
 
 
 def record_lesson(source: Path, folder: Path) -> list[SitePanel]:
@@ -58,7 +60,7 @@ def _record(twins: dict[str, Panel], name: str, cell: int, base: dict, lesson: s
     for language, panel in twins.items():
         set_language(language)
         stills[language], lines[language] = picture(panel.canvas, panel.line, f"{name}-"), panel.line
-    panel, script, narrow = twins["en"], None, None
+    panel, script, narrow, small = twins["en"], None, None, {}
     if panel.controls:
         states = select_states(panel, base)
         script = _write(encode(twins, states), folder, f"{lesson}/{name}")
@@ -66,7 +68,12 @@ def _record(twins: dict[str, Panel], name: str, cell: int, base: dict, lesson: s
             for twin in twins.values():
                 twin.arrange(narrow=True)
             narrow = _write(encode(twins, states), folder, f"{lesson}/{name}/narrow")
-    return SitePanel(name, cell, stills, lines, script, narrow)
+    elif panel.narrow:
+        for language, twin in twins.items():
+            set_language(language)
+            twin.arrange(narrow=True)
+            small[language] = picture(twin.canvas, twin.line, f"{name}-small-")
+    return SitePanel(name, cell, stills, lines, script, narrow, small)
 
 
 def _write(data: dict, folder: Path, key: str) -> str:

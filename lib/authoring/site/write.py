@@ -151,7 +151,8 @@ def _collect_pictures(
         if path is None or len(compress(still.encode())) > MAX_INLINE:
             still = save_svg(still, folder)
         narrow = panel.narrow and f"../{panel.narrow}"
-        drawn[code[panel.cell].id] = Picture(key, path, still, panel.lines[language], narrow)
+        small = save_svg(panel.small[language], folder) if panel.small else None
+        drawn[code[panel.cell].id] = Picture(key, path, still, panel.lines[language], narrow, small)
     return drawn
 
 
