@@ -22,7 +22,7 @@ def output(line):
 
 
 @pytest.mark.parametrize("m", [2, 3, 4, 8, 32])
-@pytest.mark.parametrize("x", [0.1, 1.0, 1000.0])
+@pytest.mark.parametrize("x", [0.001, 0.1, 1.0, 1000.0])
 def test_the_output_is_torchs(figure, m, x):
     layer = nn.BatchNorm1d(1, affine=False, dtype=torch.float64)
     torchs = layer(torch.from_numpy(batch(m, x))[:, None])[:, 0].numpy()
@@ -37,6 +37,25 @@ def test_the_numbers_of_the_lesson(figure, m, near, far):
     update = saturating_batch(figure)
     assert output(update(m=m, x=0.1)) == near
     assert output(update(m=m, x=1000.0)) == far
+
+
+def test_the_curve_of_two_values_rises_only_where_they_nearly_agree(figure):
+    """The lesson's argument: level elsewhere, and the curve of four values is not."""
+    update = saturating_batch(figure)
+    rises = {}
+    for m in (2, 4):
+        update(m=m, x=1000.0)
+        x, y = figure.axes[1].lines[-3].get_data()
+        assert (x[0], x[-1]) == (-1, pytest.approx(1000))
+        assert (np.diff(x) > 0).all()
+        rises[m] = np.interp([-0.1, 0.1], x, y)
+    assert rises[2] == pytest.approx([-1, 1], abs=0.005)
+    assert np.abs(rises[4]).max() < 0.2
+    outputs = [output(update(m=2, x=x)) for x in (0.001, 0.01)]
+    assert outputs == [0.156, 0.845]
+    shown = panel()
+    shown.move(m=2, x=0.001)
+    assert output(shown.line) == 0.156
 
 
 @pytest.mark.parametrize("m", range(2, 33))

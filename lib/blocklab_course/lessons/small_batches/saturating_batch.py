@@ -18,12 +18,14 @@ from blocklab_course.panel.drag import draggable
 from blocklab_course.panel.narrow import add_axes
 from blocklab_course.panel.palette import INK, MOVED, POKED, QUIET, STILL, TRUE
 
-LEAST, MOST = 0.1, 1000.0
-LARGEST, OPENING = 32, LEAST * 10**1.3  # where the panel opens: as many values, and x₁ just outside the others
+LEFT, LEAST, MOST = -1.0, 0.001, 1000.0  # the curve begins at LEFT; x₁ can be moved from LEAST on
+LARGEST, OPENING = 32, LEAST * 10**3.3  # where the panel opens: as many values, and x₁ just outside the others
 SIZES = {"size": (10, 4.2), "narrow": (4.6, 6.2)}
 MARKED = (2, 4, 8, 16, 32)  # whose curves stay once m has come down to them
-CURVE = np.geomspace(LEAST, MOST, 201)
+CURVE = np.concatenate([-np.geomspace(-LEFT, LEAST / 10, 61), [0], np.geomspace(LEAST / 10, MOST, 211)])
+"""Dense at 0, where the curve of two values jumps."""
 LOWEST, HIGHEST = -2.0, 6.0  # the outputs shown
+GRIP = 10.0  # the input at which the ceiling is dragged
 EVEN = 0.5  # up to about here the axis of inputs is linear; further out, by and by, it becomes logarithmic
 
 GUESS = Prediction(
@@ -66,9 +68,8 @@ def saturating_batch(figure: Figure) -> Callable[..., str]:
     right = add_axes(figure, wide=(0.58, 0.145, 0.345, 0.755), narrow=(0.12, 0.09, 0.74, 0.39))
     lines, others, first = two_rulers(left)
     marked, curve, ceiling, name, dot = curve_axes(right)
-    middle = (LEAST * MOST) ** 0.5
     draggable(first, "x", lambda x: (place_before(np.array(x)), 1))
-    draggable(ceiling, "m", lambda m: (middle, (m - 1) ** 0.5))
+    draggable(ceiling, "m", lambda m: (GRIP, (m - 1) ** 0.5))
 
     def update(m: int, x: float) -> str:
         inputs, outputs = batch(m, x), through(m, x)
@@ -88,7 +89,7 @@ def saturating_batch(figure: Figure) -> Callable[..., str]:
         curve.set_data(CURVE[:drawn], along[:drawn])
         draggable(dot, "x", lambda x: (x, np.interp(x, CURVE, along)))
         ceiling.set_ydata([limit, limit])
-        name.set_position((60, limit + 0.08))
+        name.set_position((60, limit - 0.12))
         dot.set_data([x], [outputs[0]])
         if m == 1:
             return str(ALONE)
@@ -110,7 +111,7 @@ def through(m: int, x: float) -> np.ndarray:
 
 def place_before(x: np.ndarray) -> np.ndarray:
     """Where a value stands on the upper ruler, from 0 to 1, on an asinh scale as on the axis of inputs."""
-    low, high, place = (np.arcsinh(value / EVEN) for value in (-1, MOST, x))
+    low, high, place = (np.arcsinh(value / EVEN) for value in (LEFT, MOST, x))
     return (place - low) / (high - low)
 
 
@@ -144,9 +145,9 @@ def two_rulers(axes: Axes):
 def curve_axes(axes: Axes):
     """The curves of some m and their names, and empty artists for the present one, its ceiling, its name, and x₁."""
     axes.set_xscale("asinh", linear_width=EVEN)  # as the upper ruler
-    axes.set(xlim=(0, MOST), ylim=(-0.3, HIGHEST + 0.2), xlabel=str(X))
+    axes.set(xlim=(LEFT, MOST), ylim=(LOWEST, HIGHEST + 0.2), xlabel=str(X))
     axes.set_ylabel(str(Y))
-    axes.set_xticks([0, 1, 10, 100, 1000], ["0", "1", "10", "100", "1000"])
+    axes.set_xticks([-1, 0, 1, 10, 100, 1000], ["−1", "0", "1", "10", "100", "1000"])
     axes.minorticks_off()
     style_axes(axes)
     marked = {}
@@ -156,8 +157,8 @@ def curve_axes(axes: Axes):
         place = MOST * 1.45, (m - 1) ** 0.5
         marked[m] = thin, axes.text(*place, f"m = {m}", va="center", size=9.5, color=INK, animated=True)
     (curve,) = axes.plot(CURVE, CURVE, color=MOVED, linewidth=2.6, animated=True, zorder=3)
-    (ceiling,) = axes.plot([0, MOST], [0, 0], "--", color=TRUE, linewidth=1.4, animated=True, zorder=2)
-    name = axes.text(0, 0, str(CEILING), size=9.5, color=TRUE, va="bottom", animated=True, zorder=4)
+    (ceiling,) = axes.plot([LEFT, MOST], [0, 0], "--", color=TRUE, linewidth=1.4, animated=True, zorder=2)
+    name = axes.text(0, 0, str(CEILING), size=9.5, color=TRUE, va="top", animated=True, zorder=4)
     (dot,) = axes.plot([], [], "o", color=POKED, markersize=9, animated=True, zorder=5, clip_on=False)
     return marked, curve, ceiling, name, dot
 
