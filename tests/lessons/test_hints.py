@@ -11,6 +11,7 @@ HINTS = {  # one mistake with a section or line of its own in each of these exer
     ("ema_update", "keras-momentum"): ("A moving average by hand", "momentum * value"),
     ("batch_norm", "biased-variance-stored"): ("Exercise: the whole layer", "correction=1"),
     ("batch_norm", "eps-outside-root"): ("Exercise, step 1: normalize with the batch", "(variance + eps).sqrt()"),
+    ("values_per_mean", "one-gpu"): ("Exercise: how large must the batch be?", "batch_size / 2"),
     ("sinusoidal_encoding", "frequencies-down-to-one-over-base"): ("What you will meet elsewhere", "frequencies ="),
     ("rotary_embedding", "pairs-of-halves"): ("Two pairings", "a, b = x[..., 0::2]"),
     ("merge_block", "sum-not-rescaled"): ("Going further: a softmax, block by block", "l = a * l + p.sum(-1)"),

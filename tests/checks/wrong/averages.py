@@ -78,6 +78,11 @@ def counts_forgotten(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
     return count, mean, m2_a + m2_b + (mean_a - mean).square() + (mean_b - mean).square()
 
 
+def m2_divided(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+    count, mean, _m2 = merged(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
+    return count, mean, m2_a / count_a + m2_b / count_b + (mean_b - mean_a) ** 2 * (count_a * count_b / count)
+
+
 def absolute_distance(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
     count, mean, _m2 = merged(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
     return count, mean, m2_a + m2_b + (mean_b - mean_a).abs() * (count_a * count_b / count)
@@ -91,6 +96,7 @@ def squares_forgotten(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
 WRONG = {
     "merge_statistics": {
         "from mean to mean": (from_mean_to_mean, {"between-with-the-common-count"}),
+        "each M2 divided": (m2_divided, {"m2-divided"}),
         "absolute distance": (absolute_distance, {"absolute-distance"}),
         "counts forgotten": (counts_forgotten, {"between-once-for-each-part"}),
         "squares forgotten": (squares_forgotten, {"between-missing"}),

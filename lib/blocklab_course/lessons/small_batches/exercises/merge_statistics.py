@@ -90,6 +90,10 @@ WITHIN_MISTAKES = (
         "the two.",
         zh="你像处理方差那样，按个数对两个 M2 做了加权平均。M2 是总和，不是均值，应当直接相加。",
     ),
+    wrong("m2-divided", within=lambda m2_a, m2_b, a, b: m2_a / a + m2_b / b).hint(
+        en="You divide each M2 by its count. M2 is a sum: add the two as they are.",
+        zh="你把每个 M2 除以了它的个数。M2 是总和，应当原样相加。",
+    ),
     wrong("variances-averaged", within=lambda m2_a, m2_b, a, b: (a + b) * (m2_a / a + m2_b / b) / 2).hint(
         en="You take the plain mean of the two variances. Each variance counts as much as its part has numbers, so "
         "stay with M2, which already holds the count.",
