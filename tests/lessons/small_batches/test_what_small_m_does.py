@@ -73,15 +73,38 @@ def test_neither_better_statistics_nor_train_mends_a_network_trained_on_pairs(le
         assert all(low < mean(each) < high for each in zip(*found, strict=True))
 
 
-def test_with_pairs_most_units_get_no_gradient_and_a_few_get_far_too_much(lesson):
-    largest, none = {}, {}
-    for m in (2, 4, 32):
-        units = torch.stack([lesson["unit_gradients"](m, start) for start in range(200)])
-        largest[m], none[m] = units.amax(1).median(), (units < 0.001).float().mean()
+def test_with_pairs_most_channels_get_no_gradient_and_those_that_nearly_agree_get_far_too_much(lesson):
+    largest, none, pairs = {}, {}, None
+    for m in (32, 4, 2):
+        pairs = tuple(map(torch.stack, zip(*(lesson["first_step"](m, start) for start in range(200)), strict=True)))
+        largest[m], none[m] = pairs[0].amax(1).median(), (pairs[0] < 0.001).float().mean()
     assert largest[2] > 100 * largest[32]
+    assert largest[32].item() / 300 == pytest.approx(0.001, rel=0.1)
     assert none[2] == pytest.approx(2 / 3, abs=0.03)
     assert max(none[4], none[32]) < 0.005
+    gradients, gaps = pairs
+    assert (gradients[gaps > 0.3] < 0.001).float().mean() > 0.9
+    assert gradients[gaps < 0.02].median() > 10 * largest[32]
+    assert (gaps[gradients > 5] < 0.02).float().mean() > 0.85
+
+
+def test_with_pairs_every_channel_moves_too_far(lesson):
+    def lengths(m, rate):
+        nets = [lesson["trained"](mlp, nn.BatchNorm1d, m, start, rate) for start in range(5)]
+        return torch.cat([lesson["moved"](net, start) for start, net in enumerate(nets)])
+
+    assert lengths(32, 0.05).median() == pytest.approx(0.5, abs=0.1)
+    assert lengths(2, 0.05).median() > 4
+    assert lengths(2, 0.05).quantile(0.1) > 1
 
 
 def test_a_tenth_of_the_learning_rate_does_not_mend_pairs(lesson):
     assert lesson["mean_accuracy"](mlp, nn.BatchNorm1d, 2, rate=0.005) < 80
+
+
+def test_frozen_layers_are_better_with_pairs_and_worse_otherwise(lesson):
+    read, frozen = lesson["mean_accuracy"], lesson["frozen"]
+    for m, better in ((2, True), (4, False), (32, False)):
+        assert (read(frozen, nn.BatchNorm1d, m) > read(mlp, nn.BatchNorm1d, m) + 1) == better
+    net = lesson["trained"](frozen, nn.BatchNorm1d, 32, 0)
+    assert not lesson["moved"](net, 0).any()
