@@ -6,7 +6,7 @@ A network with BatchNorm learns to read handwritten digits. Trained in mini-batc
 
 So it is not the 2 in "batch of 2". What is it? In this lesson you find the number that matters, and you watch what happens when it is small. Then you put the explanation to the test: in each of the two networks you change this number and leave the batch size as it is.
 
-This lesson is a side trip about BatchNorm in practice. The Transformer of this course has no BatchNorm, and lesson 05 does not need what you learn here. But you will see what a Transformer avoids by normalizing each token alone.
+This lesson is a side trip about BatchNorm in practice. The Transformer of this course has no BatchNorm, and lesson 05 does not need what you learn here.
 
 Plan for about 35 minutes. *Going further* is extra.
 """
@@ -19,7 +19,7 @@ r"""
 
 可见问题不在“每批只有 2 张”，2 这个数本身没有错。那在哪里？这一课先找出真正起作用的那个数，看看它太小的时候会发生什么，再用实验来检验：在两个网络里各改一次这个数，批量大小保持不变。
 
-这一课是支线，讲批量归一化在实际使用中的问题。这套课程里的 Transformer 没有批量归一化，第 05 课也用不到这里的内容。不过学完之后你会明白，Transformer 让每个词元单独归一化，究竟避开了什么。
+这一课是支线，讲批量归一化在实际使用中的问题。这套课程里的 Transformer 没有批量归一化，第 05 课也用不到这里的内容。
 
 整课大约需要 35 分钟，选读另计。
 """
@@ -208,7 +208,7 @@ saturating_batch.still()
 
 # %% [markdown] lang="en"
 r"""
-In the row of m = 2, the inputs 0.1 and 1000 have nearly the same output. Without ε, both would be exactly 1. As long as two numbers differ by much more than √ε = 0.003, the larger becomes 1 and the smaller −1. **Of two numbers, only their order is left.** With 32 numbers, 0.1 and 1000 become 0.165 and 5.568.
+In the row of m = 2, the inputs 0.1 and 1000 have nearly the same output. Without ε, both would be exactly 1. As long as two numbers differ by much more than √ε = 0.003, the larger becomes 1 and the smaller −1. **Of two numbers, only their order is left.**
 
 Every m sets a limit, which the last column shows: no output can exceed $\sqrt{m - 1}$, however large the input is. *Going further* proves this.
 
@@ -223,7 +223,7 @@ If that is what goes wrong, the MLP should suffer from mini-batches of 2, where 
 
 # %% [markdown] lang="zh"
 r"""
-看 m = 2 那一行：输入是 0.1 还是 1000，输出几乎一样。要是没有 ε，就都正好是 1。只要两数之差远大于 √ε = 0.003，大的就变成 1，小的就变成 −1。**两个数归一化之后，只剩下谁大谁小**。有 32 个数时，0.1 变成 0.165，1000 变成 5.568。
+看 m = 2 那一行：输入是 0.1 还是 1000，输出几乎一样。要是没有 ε，就都正好是 1。只要两数之差远大于 √ε = 0.003，大的就变成 1，小的就变成 −1。**两个数归一化之后，只剩下谁大谁小**。
 
 m 取多少，输出就有多高的上限。上限写在最后一列：输入再大，输出也不会超过 $\sqrt{m - 1}$（证明见选读）。
 
@@ -349,7 +349,7 @@ r"""
 
 Two experiments will settle it.
 
-In the first, the MLP keeps its mini-batches of 32, but each BatchNorm gets them **in pairs**, two rows at a time. This is what would happen on 16 GPUs with 2 images each.
+In the first, the MLP keeps its mini-batches of 32, but each BatchNorm gets them **in pairs**, two rows at a time.
 
 In the second, the convolutions keep their mini-batches of 2, but each pixel gets a mean of its own, instead of each channel. Then only the N images share a mean, and m = N.
 
@@ -362,7 +362,7 @@ r"""
 
 下面两个实验可以分清。
 
-第一个实验里，MLP 的小批量仍是 32 张图，但每次只给批量归一化**两行**，也就是两两归一化。16 块 GPU 各分到 2 张图时，情况就是这样。
+第一个实验里，MLP 的小批量仍是 32 张图，但每次只给批量归一化**两行**，也就是两两归一化。
 
 第二个实验里，卷积网络的小批量仍是 2 张图，但不再是每个通道一个均值，而是每个像素一个均值。这样一来，共用一个均值的只有 N 张图上的 N 个数，m = N。
 
@@ -487,8 +487,6 @@ No. In 2018 Wu and He trained a much larger network, ResNet-50, on photos, and g
 | GroupNorm | 24.1 | 24.2 | 24.0 | 24.2 | 24.1 |
 
 One reason may be that neighboring pixels are alike, so that 98 of them are worth fewer independent numbers (*Going further* measures this). Another may be that the statistics in `eval()` differ too much from those of single mini-batches. The table cannot say which. Either way, m is only an upper bound on what BatchNorm has to work with. If m is tiny, BatchNorm fails. If it is large, you still have to test.
-
-And here, too, BatchNorm is the better of the two at 32 images, if only by half a point.
 """
 
 # %% [markdown] lang="zh"
@@ -524,8 +522,6 @@ r"""
 | 组归一化 | 24.1 | 24.2 | 24.0 | 24.2 | 24.1 |
 
 原因可能是相邻的像素彼此相似，98 个像素抵不上同样多个独立的数（见选读）；也可能是 `eval()` 用的统计量与单个小批量的相差太远。光看这张表，分不清是哪一种。总之，m 只是上限：统计量最多由这么多数算出。m 太小，一定不行；m 很大，也还要试过才知道。
-
-顺便看一眼 32 张图那一列：在这里，批量归一化同样是两者中较好的，虽然只好了半个百分点。
 """
 
 # %% [markdown] lang="en"
