@@ -19,6 +19,7 @@ from blocklab_course.lessons.catalog import EXERCISES
 MUTATION_EXERCISES = {name: exercise for name, exercise in EXERCISES.items() if isinstance(exercise, MutationExercise)}
 X = torch.tensor([[0.3, -1.2, 0.8, 0.4], [1.1, 0.2, -0.7, 0.5], [0.1, 0.9, -0.4, 1.6]])
 TWO, THREE = torch.stack((X, X.flip(0))), X[:, [1, 3, 0, 2]]
+LONG = torch.randn(2, 1000, generator=torch.Generator().manual_seed(0))
 LAYER_NORM = ["eps-outside-root", "eps-twice", "eps-missing", "unbiased-variance"]
 ATTENTION = [
     *("scale-missing", "scaled-by-keys", "softmax-over-axis-one", "mask-inverted", "mask-transposed"),
@@ -36,6 +37,9 @@ def survivors(verdict):
 CAUGHT = {
     "plain rows": ("layer_norm", [(X, (4,))], ["unbiased-variance"]),
     "small rows": ("layer_norm", [(3e-3 * X, (4,))], LAYER_NORM),
+    "tiny rows, where ε outweighs d": ("layer_norm", [(3e-4 * X, (4,))], LAYER_NORM[:3]),
+    "rows too large for ε and too long for d": ("layer_norm", [(0.1 * LONG, (1000,))], []),
+    "rows of moderate size": ("layer_norm", [(1e-2 * X, (4,))], LAYER_NORM),
     "an eps of its own": ("layer_norm", [{"x": X, "normalized_shape": (4,), "eps": 0.5}], LAYER_NORM),
     "equal numbers": ("layer_norm", [(torch.full((2, 7), 0.5), (7,))], ["eps-missing"]),
     "a long row": ("layer_norm", [(torch.arange(9000.0)[None] / 9000, (9000,))], []),
@@ -77,8 +81,17 @@ def test_reports_catching_inputs_and_hints_for_survivors():
     assert "✓ no ε: caught by input 1" in lines
     for survivor in ("eps-outside-root", "eps-twice"):
         assert str(MUTATION_EXERCISES["catch_layer_norm"].mistake(survivor).hint) in str(verdict)
-    assert "05_layer_norm" in str(verdict)
+    assert "05_layer_norm · Where the mistake shows" in str(verdict)
     assert verdict.hint_line is None
+
+
+@pytest.mark.parametrize("inputs", [None, "x", [X], [(X, 4)]])
+def test_what_is_no_input_leads_to_the_task_and_not_to_the_mistakes(inputs):
+    assert "Where the mistake shows" not in str(catch("layer_norm", inputs))
+
+
+def test_inputs_that_do_not_count_lead_to_the_task():
+    assert "05_layer_norm · Write the test" in str(catch("layer_norm", [X]))
 
 
 def test_verdict_has_usual_formats():
@@ -318,5 +331,4 @@ def test_hints_contain_no_input(name):
         for text in (mistake.hint, exercise.mutant_names[mistake.id]):
             assert not {"torch.", "tensor", "1e-", "randn"} & {*text.en.split(), *text.zh.split()}
     assert len({mistake.hint.en for mistake in exercise.mistakes}) == len(exercise.mistakes)
-    assert exercise.section in (mistake.section for mistake in exercise.mistakes)
     assert exercise.signature == EXERCISES[exercise.original].signature

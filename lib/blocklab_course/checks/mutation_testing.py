@@ -148,7 +148,7 @@ def not_written_error() -> InvalidInput:
     return InvalidInput("not-written-yet", str(MESSAGES["not-written-yet"]))
 
 
-TOLERANCE = 1e-4  # of the largest number: ten times what a check allows a right function in float32
+TOLERANCE = 1e-4  # of the largest number, unless an exercise has its own: ten times what a check allows in float32
 AGREEMENT = TOLERANCE / 2  # how close right functions must be, so that none of them is caught
 ABSOLUTE_TOLERANCE = 1e-5  # for numbers that should be 0, as in torch.testing
 MAX_EXPLAINED = 3  # messages about inputs that do not count
@@ -158,8 +158,8 @@ ALL_CAUGHT = Text(
     zh="{count} 个错误的版本全都露了馅，正确的版本则顺利通过。",
 )
 SOME_CAUGHT = Text(
-    en="Caught: {caught} of {count}. On your inputs the others cannot be told from the right one.",
-    zh="抓住了 {count} 个中的 {caught} 个。剩下的在你的输入上与正确的版本毫无分别。",
+    en="Caught: {caught} of {count}. On your inputs the others differ from the right one by less than the tolerance.",
+    zh="抓住了 {count} 个中的 {caught} 个。在你的输入上，剩下的与正确版本的差别没有超过容差。",
 )
 CAUGHT = Text(en="✓ *{name}*: caught by input {inputs}", zh="✓ {name}：被第 {inputs} 组输入抓住")
 SURVIVED = Text(en="✗ *{name}*: survived. {needs}", zh="✗ {name}：没有抓住。{needs}")
@@ -192,6 +192,7 @@ class MutationExercise(Exercise):
 
     original: str  # name of the exercise whose mistakes are to be caught
     mutant_names: dict[str, Text]  # by mistake id
+    tolerance: float = TOLERANCE  # a mistake is caught if it differs by more, as a share of the largest number
 
     @property
     def signature(self) -> str:
@@ -199,13 +200,15 @@ class MutationExercise(Exercise):
         return super().signature.replace(self.name, self.original, 1)
 
 
-def make_mutation_exercise(exercise: Exercise, *mutants: Mutant, section: Text) -> MutationExercise:
-    """Make the exercise of catching these mistakes. section: the heading that explains them."""
+def make_mutation_exercise(
+    exercise: Exercise, *mutants: Mutant, section: Text, task: Text | None = None, tolerance: float = TOLERANCE
+) -> MutationExercise:
+    """Make the exercise of catching these mistakes. Headings: section explains them, task sets the exercise."""
     fields = {name: getattr(exercise, name) for name in ("recipe", "kernel", "cases", "lesson")}
     mistakes = tuple(replace(exercise.mistake(m.id), hint=m.hint, section=section, hint_line=None) for m in mutants)
     names = {mutant.id: mutant.name for mutant in mutants}
     fields |= {"name": f"catch_{exercise.name}", "original": exercise.name, "mistakes": mistakes, "mutant_names": names}
-    return MutationExercise(**fields, hint_line="", section=section)
+    return MutationExercise(**fields, hint_line="", section=task or section, tolerance=tolerance)
 
 
 def run_mutation_exercise(exercise: MutationExercise, submission: object, patience: float = PATIENCE) -> Verdict:
@@ -254,7 +257,7 @@ def _run_mutants(exercise: MutationExercise, inputs: list[object]) -> Verdict:
             rejected.append(NOT_COUNTED.format(number=number, why=" ".join(reason.messages)))
             continue
         for mistake, by in caught.items():
-            if _is_caught(run(by_position(exercise.variant(mistake)), case), right):
+            if _is_caught(run(by_position(exercise.variant(mistake)), case), right, exercise.tolerance):
                 by.append(number)
     more = len(rejected) - MAX_EXPLAINED
     messages = rejected[:MAX_EXPLAINED] + [MORE.format(count=more)] * (more > 0)
@@ -296,8 +299,8 @@ def _reference_result(exercise: MutationExercise, case: Case) -> Tensor:
     return right
 
 
-def _is_caught(outcome: Outcome, right: Tensor) -> bool:
-    return outcome.error is not None or not _close(_result(outcome), right, TOLERANCE)
+def _is_caught(outcome: Outcome, right: Tensor, tolerance: float) -> bool:
+    return outcome.error is not None or not _close(_result(outcome), right, tolerance)
 
 
 def _result(outcome: Outcome) -> Tensor:
@@ -305,9 +308,7 @@ def _result(outcome: Outcome) -> Tensor:
 
 
 def _close(x: Tensor, y: Tensor, share: float) -> bool:
-    return x.shape == y.shape and torch.allclose(
-        x, y, rtol=share, atol=max(share * max_magnitude(y), ABSOLUTE_TOLERANCE)
-    )
+    return x.shape == y.shape and torch.allclose(x, y, rtol=0, atol=max(share * max_magnitude(y), ABSOLUTE_TOLERANCE))
 
 
 def _reject(exercise: MutationExercise, mistake: str, *messages: str) -> Verdict:

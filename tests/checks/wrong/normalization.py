@@ -36,6 +36,18 @@ def layer_norm(
     return attempt
 
 
+def deviating(keep_mean=True, keep_variance=True):
+    """A LayerNorm that takes the variance as the mean of the squares of its deviations, and may forget `keepdim`."""
+
+    def attempt(x, normalized_shape, weight=None, bias=None, eps=1e-5):
+        over = last_axes(x, normalized_shape)
+        centred = x - x.mean(over, keepdim=keep_mean)
+        y = centred / (centred.square().mean(over, keepdim=keep_variance) + eps).sqrt()
+        return scaled_and_shifted(y, weight, bias)
+
+    return attempt
+
+
 def without_affine(attempt):
     """The same over axes that are given by number."""
     return lambda x, axes, eps=1e-5: attempt(x, axes, None, None, eps)
@@ -334,6 +346,12 @@ WRONG = {
         "sizes as axes": (layer_norm(axes=lambda _x, shape: shape), {"sizes-as-axes"}),
         "another default": (layer_norm(default=1e-12), {"eps-default-too-small"}),
         "axis 1": (layer_norm(axes=one_axis(1)), {"over-axis-one"}),
+        "deviations misaligned": (deviating(keep_mean=False), {"mean-without-keepdim"}),
+        "deviations and variance misaligned": (
+            deviating(keep_mean=False, keep_variance=False),
+            {"mean-without-keepdim"},
+        ),
+        "variance of the deviations misaligned": (deviating(keep_variance=False), {"variance-without-keepdim"}),
         **{f"{name}, always": (weighted_by(weigh), {"weight-of-none"}) for name, weigh in NEEDS_WEIGHT.items()},
         "bias.to, always": (
             weighted_by(lambda y, w: y if w is None else y * w, lambda y, bias: y + bias.to(y.dtype)),

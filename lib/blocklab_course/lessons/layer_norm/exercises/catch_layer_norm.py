@@ -3,7 +3,7 @@
 from blocklab_course.checks.mutation_testing import Mutant, make_mutation_exercise
 from blocklab_course.i18n import Text
 
-from .layer_norm import BLIND_TEST, LAYER_NORM
+from .layer_norm import BLIND_TEST, LAYER_NORM, WRITE_THE_TEST
 
 CATCH_LAYER_NORM = make_mutation_exercise(
     LAYER_NORM,
@@ -35,12 +35,14 @@ CATCH_LAYER_NORM = make_mutation_exercise(
     ),
     Mutant(
         "unbiased-variance",
-        Text(en="divided by d − 1", zh="除以 d − 1"),
+        Text(en="divided by d − 1", zh="分母取 d − 1"),
         Text(
             en="The two variances differ by the factor `d / (d - 1)`. How long are your rows, and is their variance "
             "what counts under the root?",
-            zh="两种方差之比是 `d / (d - 1)`。你的行有多长？根号里起作用的是不是方差？",
+            zh="两种方差之比是 `d / (d - 1)`。你的行有多长？根号里主要是方差，还是 ε？",
         ),
     ),
     section=BLIND_TEST,
+    task=WRITE_THE_TEST,
+    tolerance=1e-2,
 )

@@ -1,6 +1,7 @@
 """Known mistakes of `layer_norm`."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -62,9 +63,11 @@ def recipe(
     return rescale(divide(subtract(x, centre(x, over)), spread(x, over), small(eps)), weight, bias)
 
 
+BY_HAND = Text(en="By hand", zh="动手算")
 THE_FORMULA = Text(en="The formula", zh="公式")
 BLIND_TEST = Text(en="Where the mistake shows", zh="错误在哪里露馅")
 THE_EXERCISE = Text(en="Exercise: LayerNorm", zh="练习：层归一化")
+WRITE_THE_TEST = Text(en="Write the test", zh="轮到你写测试")
 BACKWARD = Text(en="Going further: backward by hand", zh="选读：手算反向传播")
 QUOTIENT = "y = centred / (variance + eps).sqrt()"
 VARIANCE = "variance = centred.square().mean(axes, keepdim=True)"
@@ -112,6 +115,24 @@ BIAS_OF_NONE = (
         {"rescale": lambda y, weight, bias: y if weight is None else rescale(y, weight, bias)}
     ),
 )
+
+MEAN_WITHOUT_KEEPDIM = select(KEEPDIM_MISTAKES, "mean-without-keepdim")[0]
+
+
+def deviating_without_keepdim(
+    x: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    *,
+    keep: bool,
+) -> Tensor:
+    """The deviations are misaligned. The variance is the mean of their squares, and is aligned if `keep`."""
+    over = last_axes(x, normalized_shape)
+    centred = x - x.mean(over)
+    return rescale(divide(centred, centred.square().mean(over, keepdim=keep), eps), weight, bias)
+
 
 LAYER_NORM = Exercise(
     name="layer_norm",
@@ -193,7 +214,13 @@ LAYER_NORM = Exercise(
             THE_FORMULA, *select(SPREAD_MISTAKES, "mean-square-for-variance", "absolute-deviation"), hint_line=VARIANCE
         ),
         *with_section(THE_FORMULA, *CENTRE_MISTAKES, hint_line=CENTRED),
-        *with_section(THE_EXERCISE, *KEEPDIM_MISTAKES, hint_line=CENTRED),
+        *with_section(
+            BY_HAND,
+            *KEEPDIM_MISTAKES,
+            MEAN_WITHOUT_KEEPDIM.spelled(partial(deviating_without_keepdim, keep=True)),
+            MEAN_WITHOUT_KEEPDIM.spelled(partial(deviating_without_keepdim, keep=False)),
+            hint_line=CENTRED,
+        ),
         *with_section(THE_EXERCISE, PLAIN_VARIANCE, hint_line=VARIANCE),
         *with_section(BACKWARD, DETACHED, hint_line=VARIANCE),
         *with_section(THE_FORMULA, DIVIDED_FIRST),
