@@ -18,6 +18,11 @@ def in_the_type_of_x(x, shape, weight=None, eps=None):
     return y if weight is None else y * weight
 
 
+def rounded_before_weight(x, shape, weight=None, eps=None):
+    y = in_float32(x, shape, None, eps)
+    return y if weight is None else y * weight
+
+
 def epsilon_of_the_type_of_x(x, shape, weight=None, eps=None):
     wide = x if x.dtype == torch.float64 else x.float()
     eps = torch.finfo(x.dtype).eps if eps is None else eps
@@ -135,7 +140,11 @@ RIGHT = {
 ADVISED = {
     "rms_norm": {
         "row by row": (row_by_row, ("slow", "empty")),
-        "in the type of x": (in_the_type_of_x, ("overflows-in-float16", "small-in-bfloat16")),
+        "in the type of x": (
+            in_the_type_of_x,
+            ("overflows-in-float16", "small-in-bfloat16", "rounded-before-weight"),
+        ),
+        "rounded before the weight": (rounded_before_weight, ("rounded-before-weight",)),
         "the epsilon in torch's documentation": (epsilon_of_the_type_of_x, ("small-in-bfloat16",)),
         "always in float32": (always_in_float32, ("float64",)),
     },

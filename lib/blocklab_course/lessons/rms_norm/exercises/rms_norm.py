@@ -250,6 +250,25 @@ EPSILON_OF_BFLOAT16 = Text(
     "所以小的数归一化之后仍然小。torch 这时用 float32 计算，取的也是 float32 的机器精度。",
 )
 
+ROUNDED_BEFORE_WEIGHT = Text(
+    en="Your numbers are in the type of x already when you multiply by γ, so in 16 bits they are rounded more than "
+    "once. Llama rounds before γ, too, as the section on when to round shows. To round once, convert at the very end.",
+    zh="乘 γ 的时候，你的数已经是 x 的类型了，所以在 16 位的类型里，舍入不止一次。"
+    "Llama 也在乘 γ 之前舍入（见“选读：何时舍入”）。想只舍入一次，就到最后才转换类型。",
+)
+
+
+TWICE_ROUNDED = {
+    "x": torch.tensor([[-8.0, -7, 4]]).bfloat16(),
+    "normalized_shape": (3,),
+    "weight": torch.tensor([1.7, 1.4, 1.1]).bfloat16(),
+}
+
+
+def rounded_before_weight(y: Tensor, weight: Tensor | None, _bias: float, dtype: torch.dtype) -> Tensor:
+    return y.to(dtype) if weight is None else y.to(dtype) * weight.to(dtype)
+
+
 RMS_NORM = Exercise(
     name="rms_norm",
     recipe=recipe,
@@ -283,6 +302,14 @@ RMS_NORM = Exercise(
             advice=Advice(
                 EPSILON_OF_BFLOAT16,
                 weak_functions=(partial(recipe, default=lambda x: torch.finfo(x.dtype).eps),),
+            ),
+        ),
+        Case(
+            "rounded-before-weight",
+            TWICE_ROUNDED,
+            advice=Advice(
+                ROUNDED_BEFORE_WEIGHT,
+                weak_functions=(partial(recipe, rescale=partial(rounded_before_weight, dtype=torch.bfloat16)),),
             ),
         ),
         overflow_case({"x": torch.tensor([[300.0, -400, 500]]).half(), "normalized_shape": (3,)}),
