@@ -2,26 +2,26 @@
 r"""
 # 05 LayerNorm: which test catches a wrong one?
 
-For years, people have copied LayerNorms that contain the line `(x - mean) / (std + eps)`. If you compare the result with PyTorch's on numbers from `torch.rand`, the two differ by less than 0.0001. On smaller inputs they part. The result becomes 3 times as large as it should be, then 29 times, and in the end more than 300 times.
+For years, people have copied LayerNorms that add ε to the standard deviation instead of the variance: `(x - mean) / (std + eps)`. Take only the place of ε, and compute `std` as PyTorch does. Then, on numbers from `torch.rand`, the result differs from PyTorch's by less than 0.0001. The smaller the input, the worse it gets: with σ = 0.02 the result is 1% too large, with σ = 0.001 it is 3 times too large, with σ = 0.0001 29 times, and in the extreme, at σ = $10^{-7}$, more than 300 times.
 
-LayerNorm has a single formula, and you find it next to every attention and every feed-forward network of the first Transformers. It looks harmless. Yet it can be written in several wrong ways that an obvious test does not notice, and neither does a trained model.
+LayerNorm has a single formula, and you find it next to every attention and every feed-forward network of the first Transformers. It looks harmless. Yet there are several ways to get it wrong that neither the obvious test nor a trained model will notice.
 
-First you look at what LayerNorm does to a vector. Then you write it and run a trained model on it. Finally you change sides: four wrong LayerNorms are given, and you write the test that catches all of them.
+First you look at what LayerNorm does to a vector. Then you write it and run a trained model on it. Finally you change sides: you get four wrong LayerNorms and write the test that catches all of them.
 
-Plan for about 40 minutes. *Going further* is extra.
+Plan for about 45 minutes. *Going further* is extra.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 05 层归一化写错了，怎样的测试才抓得住？
 
-网上流传着许多份层归一化（LayerNorm）的代码，里面都有这样一行：`(x - mean) / (std + eps)`。用 `torch.rand` 生成一些数，与 PyTorch 的结果比一比，相差还不到 0.0001，看上去没有问题。可是把输入变小，两者就分道扬镳了：这行代码的结果先是正确值的 3 倍，接着是 29 倍，最后竟超过 300 倍。
+网上流传着许多份层归一化（LayerNorm）的代码，都把 ε 加在标准差上，而不是加在方差上：`(x - mean) / (std + eps)`。就算把 `std` 改成 PyTorch 的算法，只看 ε 放的位置，用 `torch.rand` 一比，也相差不到 0.0001，看上去没有问题。可是输入越小，错得越厉害：σ = 0.02 时，结果只大 1%；σ = 0.001 时，已经是正确值的 3 倍；σ = 0.0001 时是 29 倍；最极端的，σ = $10^{-7}$ 时，竟超过 300 倍。
 
-层归一化只有一个公式。在最早的 Transformer 里，每个注意力、每个前馈网络的旁边都用到它。公式看上去很简单，却有好几种写错的办法，随手写的测试发现不了，训练好的模型也觉察不到。
+层归一化只有一个公式。在最早的 Transformer 里，每个注意力层、每个前馈网络后面都接着一个。公式看上去很简单，却有好几种写错的办法，随手写的测试发现不了，训练好的模型也觉察不到。
 
 这一课先看层归一化对一个向量做了什么，然后动手把它写出来，放进训练好的模型里运行。最后换个角色：给你四个写错的层归一化，请你来写测试，把它们全都抓住。
 
-整课大约需要 40 分钟，选读另计。
+整课大约需要 45 分钟，选读另计。
 """
 
 # %%
@@ -41,7 +41,7 @@ A Transformer represents each token by a vector of d numbers, the token's *featu
 
 Take the vector 4, 0, −1. Its mean is 1, so the first step gives 3, −1, −2. The squares of these numbers are 9, 1, 4. The mean of the squares, 4.67, is the variance, and its square root is σ = 2.16. So the second step gives 1.39, −0.46, −0.93.
 
-The next cell does this for three vectors. The second is ten times the first, and the third is the first plus 10. Compare the outputs.
+The next cell does this for three vectors. The second is ten times the first, and the third is the first plus 10. `keepdim=True` keeps the averaged axis, with size 1, so that each mean lines up with its own row ([lesson 02](02_norm_axes.ipynb)). Compare the outputs.
 """
 
 # %% [markdown] lang="zh"
@@ -52,7 +52,7 @@ Transformer 用 d 个数表示一个词元（token），这些数叫做它的**�
 
 拿向量 4、0、−1 来说，均值是 1，第一步得到 3、−1、−2。这三个数的平方是 9、1、4，平方的均值 4.67 就是方差，再开方，得 σ = 2.16。于是第二步得到 1.39、−0.46、−0.93。
 
-下一个单元格用三个向量来算。第二个是第一个的十倍，第三个是给第一个的每个数都加上 10。比一比它们的输出。
+下一个单元格用三个向量来算。第二个是第一个的十倍，第三个是给第一个的每个数都加上 10。写上 `keepdim=True`，求过均值的轴会留下来，大小为 1，每个均值才能与自己那一行对齐（[第 02 课](02_norm_axes.ipynb)）。比一比它们的输出。
 """
 
 # %%
@@ -84,7 +84,7 @@ r"""
 
 如果只有三个特征，词元就是空间里的一个点，这两步可以亲眼看到。面板的左边是 300 个词元。那个大红点就是我们的向量 4、0、−1，它的三个特征画成了右边的柱子。
 
-标着 `(1, 1, 1)` 的线叫**对角线**，线上的点三个特征都相等。它朝上，所以点越高，均值就越大。空心的点，起初的均值小于 0。
+标着 `(1, 1, 1)` 的线叫**对角线**，线上的点三个特征都相等。它朝上，所以点越高，均值就越大。空心点表示均值原本小于 0。
 
 **先猜一猜**：两步都做完之后，300 个输出会组成什么形状？先选好答案，再把“步骤”拖到 1，然后拖到 2。
 """
@@ -105,9 +105,9 @@ They form a circle.
 
 Drag *steps* back to 1 and *tilt* to 0, and you see why. Once its mean is subtracted, the features of a token add up to 0. All such points lie in one plane, perpendicular to the diagonal, and the first step drops each point straight onto this plane.
 
-Dividing by σ makes the mean of the three squares 1, so the squares add up to 3. The second step therefore moves each point in or out until it is √3 = 1.73 from the origin. All points at that distance form a sphere, and the plane cuts the sphere in a circle. (The picture zooms in while you drag. The wires are the same sphere all the time.)
+Dividing by σ makes the mean of the three squares 1, so the squares add up to 3. The second step therefore moves each point in or out until it is √3 = 1.73 from the origin. All points at that distance form a sphere, and the plane cuts the sphere in a circle. (The picture zooms in as you drag; the wire sphere itself never changes size.)
 
-So LayerNorm forgets how high a point was and how far out. Of three numbers, it keeps one: the direction in which the point lies from the diagonal. With d features it is the same: every output has mean 0 and length √d.
+So LayerNorm forgets how high a point was and how far from the diagonal. Of three numbers, it keeps one: the direction in which the point lies from the diagonal. It is the same with d features: every output has mean 0 and length √d.
 
 ## The formula
 
@@ -116,9 +116,9 @@ The complete formula has three more symbols:
 $$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
 
 * $x_1, \dots, x_d$ are the features of one token, which lie along the last axis ([lesson 02](02_norm_axes.ipynb)). Other tokens play no part.
-* σ² is the variance. It is divided by d. `x.var()` divides by d − 1, as [lesson 01](01_why_normalize.ipynb) mentioned.
+* σ² is the variance, with d in the denominator. `x.var()` divides by d − 1, as [lesson 01](01_why_normalize.ipynb) mentioned.
 * ε is a small constant, $10^{-5}$ unless you choose another. If all features of a token are equal, σ is 0, and ε keeps the division from being 0 / 0. It stands inside the square root.
-* γ and β are two vectors of d learned numbers, the scale and the shift of each feature. With them, the model can leave the circle again. All tokens share them.
+* γ and β are two vectors of d learned numbers, the scale and the shift of each feature. With them, the outputs need not stay on that circle. All tokens share them.
 
 ## Exercise: LayerNorm
 
@@ -140,7 +140,7 @@ r"""
 
 除以 σ 之后，三个特征的平方的均值是 1，加起来就是 3。所以第二步让每个点向里或向外移动，直到离原点 √3 = 1.73。与原点距离相同的点组成球面，平面与球面相交，得到一个圆。（拖动时图会自动放大，线框始终是同一个球面。）
 
-可见层归一化忘掉了两样：点原来有多高，离得有多远。三个数里它只留下一个，就是从对角线看去，点在哪个方向。有 d 个特征时也是这样，每个输出的均值都是 0，长度都是 √d。
+可见层归一化忘掉了两样：点原来有多高，离对角线有多远。三个自由度只剩一个：点绕对角线的方位角。有 d 个特征时也是这样，每个输出的均值都是 0，长度都是 √d。
 
 ## 公式
 
@@ -149,9 +149,9 @@ r"""
 $$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
 
 * $x_1, \dots, x_d$ 是一个词元的各个特征，它们排在最后一个轴上（[第 02 课](02_norm_axes.ipynb)）。别的词元不参与计算。
-* σ² 是方差，求的时候除以 d。[第 01 课](01_why_normalize.ipynb)提过，`x.var()` 除以的是 d − 1。
+* σ² 是方差，分母取 d。[第 01 课](01_why_normalize.ipynb)提过，`x.var()` 的分母是 d − 1。
 * ε 是小常数，默认取 $10^{-5}$。如果一个词元的特征全都相等，σ 就是 0，有了 ε 才不会算出 0 / 0。它写在根号里面。
-* γ 和 β 是两个向量，各由 d 个学出来的数组成，用来缩放和平移每个特征。有了它们，模型又可以离开那个圆。所有词元共用 γ 和 β。
+* γ 和 β 是两个向量，各由 d 个学出来的数组成，用来缩放和平移每个特征。有了它们，输出就不必停在那个圆上。所有词元共用 γ 和 β。
 
 ## 练习：层归一化
 
@@ -171,7 +171,7 @@ check("layer_norm", my_layer_norm)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? *By hand* has nearly all of it.
+Stuck? *By hand* already contains nearly all of it.
 
 <details><summary>The idea</summary>
 
@@ -209,7 +209,7 @@ r"""
 
 ## Your function inside MiniLM
 
-MiniLM is a small Transformer that turns a sentence into a vector. It has 13 LayerNorms: one after the embedding, and two in each of its 6 layers. `plug_in` replaces all of them with your function. Then it asks which of four sentences is nearest in meaning to "He is playing the guitar." It measures this by the cosine between the vectors, which is 1 if they point the same way.
+Here is the guitar test of lesson 02 again; this time, look at what it *misses*. MiniLM turns each sentence into a vector. It has 13 LayerNorms: one after the embedding, and two in each of its 6 layers. `plug_in` replaces all of them with your function. Then it asks which of four sentences has the largest cosine with "He is playing the guitar."
 """
 
 # %% [markdown] lang="zh"
@@ -218,7 +218,7 @@ r"""
 
 ## 把你的函数放进 MiniLM
 
-MiniLM 是一个小型 Transformer，能把一个句子变成一个向量。它有 13 个层归一化：嵌入之后一个，6 层里每层两个。`plug_in` 会把它们全都换成你的函数，再问四个句子里哪一句与“He is playing the guitar.”（他在弹吉他。）意思最近。远近用两个向量的余弦来衡量，方向相同时余弦是 1。
+第 02 课的吉他测试再做一遍，这次要看它**漏掉**了什么。MiniLM 把每个句子变成一个向量，里面有 13 个层归一化：嵌入之后一个，6 层里每层两个。`plug_in` 会把它们全都换成你的函数，再问四个句子里，哪一句与“He is playing the guitar.”（他在弹吉他。）的余弦相似度最大。
 """
 
 # %% tags=["slow"]
@@ -228,14 +228,14 @@ plug_in(layer_norm=my_layer_norm)
 r"""
 With a correct function, "Someone makes music." is nearest, with a cosine of 0.60.
 
-Does this show that a function is correct? Here are three that are not. `published` is the line from the beginning, and as in the code that people copy, it also divides by d − 1. `large_eps` uses ε = 0.001 in place of MiniLM's $10^{-12}$. `without_gamma` forgets γ.
+Does this show that a function is correct? Here are three that are not. `published` is the line from the beginning as people really copy it: its `std` also divides by d − 1. `large_eps` uses ε = 0.001 in place of MiniLM's $10^{-12}$. `without_gamma` forgets γ.
 """
 
 # %% [markdown] lang="zh"
 r"""
-函数写对了，离它最近的就是“Someone makes music.”（有人在奏乐。），余弦是 0.60。
+函数写对了，离它最近的就是“Someone makes music.”（有人在奏乐。），余弦相似度是 0.60。
 
-这能说明函数写对了吗？下面三个函数都是错的。`published` 就是开头那行代码，而且和网上流传的一样，求方差时除以 d − 1。`large_eps` 用的 ε 是 0.001，而 MiniLM 的 ε 是 $10^{-12}$。`without_gamma` 忘了乘 γ。
+这能说明函数写对了吗？下面三个函数都是错的。`published` 就是开头那行代码，和网上流传的一模一样：它的 `std` 在求方差时，分母还取了 d − 1。`large_eps` 用的 ε 是 0.001，而 MiniLM 的 ε 是 $10^{-12}$。`without_gamma` 忘了乘 γ。
 """
 
 
@@ -267,10 +267,11 @@ r"""
 questions.another_nearest_sentence()
 
 # %% tags=["slow", "answer"]
-guitar, others = "He is playing the guitar.", ["He is playing chess.", "Someone makes music.", "It will rain tomorrow."]
+guitar = "He is playing the guitar."
+others = ["He is playing chess.", "Someone makes music.", "He is reading the news.", "It will rain tomorrow."]
 with skip_if_missing(), torch.no_grad():
     model = load_minilm()
-    print(f"{'':14}{'chess':>8}{'music':>8}{'rain':>8}")
+    print(f"{'':14}{'chess':>8}{'music':>8}{'news':>8}{'rain':>8}")
     for norm in (layer_norm, published, large_eps, without_gamma):
         with patch_functions(model, layer_norm=norm):
             vectors = model.encode([guitar, *others])  # (sentences, d)
@@ -284,9 +285,13 @@ Only `without_gamma` does.
 
 </details>
 
-Without γ, *chess* is nearest, a sentence that shares most of its words with the guitar but not its meaning. With `large_eps` the cosines change in the third decimal, and with `published` they hardly change at all, although it has two mistakes.
+Without γ, *chess* is nearest, a sentence that shares most of its words with the guitar but not its meaning. With `large_eps` the cosines change in the third decimal. With `published` they hardly change at all, although it has two mistakes: MiniLM's ε is so small that it does not matter where it stands, and with 384 features d − 1 is almost d.
 
-So a function can be wrong in a model that works. That is why such a line can live in published code for years. You need a test that looks at the numbers, and it has to look at the right ones.
+So a function can be wrong in a model that works. That is one reason why such a line can live in published code for years; another comes at the end. You need a test that compares numbers, and you have to choose its inputs well.
+
+## Where the mistake shows
+
+The test that comes to mind first compares the two results on random numbers. `outside_root` has a single mistake: it adds ε to σ, outside the square root.
 """
 
 # %% [markdown] lang="zh"
@@ -297,20 +302,10 @@ r"""
 
 </details>
 
-不乘 γ，最近的就变成了下棋（chess），这两句英文用词差不多，意思却不同。换上 `large_eps`，余弦到第三位小数才有变化；换上 `published`，几乎看不出变化，它却有两处错误。
+不乘 γ，最近的就变成了下棋（chess），这两句英文用词差不多，意思却不同。换上 `large_eps`，余弦相似度到第三位小数才有变化。换上 `published`，几乎看不出变化，它却有两处错误：MiniLM 的 ε 极小，放在哪里都没有区别；特征有 384 个，d − 1 与 d 也差不多。
 
-所以，模型工作正常，里面的函数仍然可能是错的。难怪那样的一行代码能流传多年。要发现它，就得写测试去看数值，而且要看对地方。
-"""
+可见模型工作正常，里面的函数仍然可能是错的。那样的一行代码能流传多年，这是原因之一，另一个原因后面会讲。测试必须比较数值，而且要选对输入。
 
-# %% [markdown] lang="en"
-r"""
-## Where the mistake shows
-
-The test that comes to mind first compares the two results on random numbers. `outside_root` has a single mistake: it adds ε to σ, outside the square root.
-"""
-
-# %% [markdown] lang="zh"
-r"""
 ## 错误在哪里露馅
 
 最容易想到的测试，是随机取一些数，比较两个结果。下面的 `outside_root` 只有一处错误：它把 ε 加在 σ 上，写到了根号外面。
@@ -329,18 +324,18 @@ print(f"max |difference| = {(outside_root(x) - F.layer_norm(x, (20,))).abs().max
 
 # %% [markdown] lang="en"
 r"""
-With a tolerance of 0.001, it passes. The panel makes the same comparison for inputs of *every* size. It opens at σ = 1, and the numbers of `torch.rand` have σ = 0.29.
+With a tolerance of 0.001 it passes. A strict tolerance notices it, but cannot tell you whether 0.00008 is rounding or a mistake.
 
-The height of a curve is an error: the largest difference from LayerNorm, as a fraction of the largest output without ε. Where a curve is low, a test cannot see the mistake. The orange curve is `outside_root`. The others add ε twice, leave it out, or divide by d − 1 in the variance.
+The panel makes the same comparison for inputs of *every* size. It opens at σ = 1, and the numbers of `torch.rand` have σ = 0.29. The height of a curve is an error: the largest difference from LayerNorm, as a fraction of the largest output without ε. Where a curve is low, a test can hardly see the mistake. The orange curve, *std + ε*, is `outside_root`. The others add ε twice, leave it out, or divide by d − 1 in the variance.
 
 **Predict first.** ε is 0.00001. How small must σ be until the orange curve reaches a tenth? Choose an answer, then drag σ to the left.
 """
 
 # %% [markdown] lang="zh"
 r"""
-容差取 0.001，它就通过了。面板把**各种**大小的输入都这样比一遍。它从 σ = 1 开始，而 `torch.rand` 生成的数 σ = 0.29。
+容差取 0.001，它就通过了。容差取得很严，倒能发现有差别，却说不清 0.00008 是舍入误差还是写错了。
 
-曲线的高度是误差，也就是与层归一化的最大差别，除以没有 ε 时最大的那个输出。曲线低的地方，测试看不出错误。橙色曲线就是 `outside_root`，另外几条分别是 ε 加了两次、漏了 ε，以及求方差时除以 d − 1。
+面板把**各种**大小的输入都这样比一遍。它从 σ = 1 开始，而 `torch.rand` 生成的数 σ = 0.29。曲线的高度是相对误差：与层归一化的最大偏差，除以没有 ε 时的最大输出。曲线低的地方，测试很难看出错误。橙色曲线“标准差 + ε”就是 `outside_root`，另外几条分别是 ε 加了两次、漏了 ε，以及求方差时分母取 d − 1。
 
 **先猜一猜**：ε 是 0.00001。σ 小到多少，橙色曲线才升到十分之一？先选好答案，再把 σ 往左拖。
 """
@@ -355,7 +350,7 @@ blind_comparison.panel().still(sigma=10**-3.8)
 r"""
 <details><summary>Answer</summary>
 
-It reaches a tenth at σ = 0.006 already.
+Already at σ = 0.006.
 
 </details>
 
@@ -385,27 +380,45 @@ for sigma in (1, 0.02, 0.006, 0.001, 1e-4, 1e-5, 1e-7):
 
 # %% [markdown] lang="en"
 r"""
-The right output begins to shrink when σ is near $\sqrt{\varepsilon}$ = 0.003, and the wrong one only when σ is near ε. Between the two they drift apart, up to a ratio of $\sqrt{\varepsilon}/\varepsilon$ = 316. The numbers of `torch.rand` are far above both limits, so they could not see this mistake. **A test can pass only because its numbers cannot see the mistake.**
+The right output begins to shrink when σ is near $\sqrt{\varepsilon}$ = 0.003, and the wrong one only when σ is near ε. Between the two they drift apart, and far below ε the ratio is $\sqrt{\varepsilon}/\varepsilon$ = 316. The numbers of `torch.rand` are far above both limits, so there the mistake is no larger than what a loose tolerance forgives. **A test can pass only because its numbers cannot see the mistake.**
 
-This also solves the riddle of lesson 00. At *s* = 0.001, the variance was an eighth of ε, and $\sqrt{1/(1+8)}$ is a third. That was the length that the bars had left.
+Are real inputs so small? Before training, the first LayerNorm of [GPT-2](https://github.com/openai/gpt-2/blob/master/src/model.py) reads token plus position embeddings, with σ = 0.022. There ε = $10^{-5}$ makes the output 1.0% smaller, about as in the second row of the table.
 
-Are real inputs so small? [GPT-2's](https://github.com/openai/gpt-2/blob/master/src/model.py) token embeddings start with σ = 0.02. There ε = $10^{-5}$ makes the output 1.2% smaller, which is the second row of the table.
+The dotted curve behaves differently. Dividing by d − 1 makes every large input's output smaller by the same share, about 1/(2d). In the panel d is 20, so that is 2.5%; with d = 384 it is only 0.13%.
 
-The dotted curve behaves in another way. Dividing by d − 1 changes the output of every large input by the same 2.5%, and on small inputs ε hides it. (The orange curve has a dip near σ = 0.5, because σ + ε and $\sqrt{\sigma^2 + \varepsilon}$ happen to be equal there.)
+<details><summary>Why the orange curve dips, and the riddle of lesson 00</summary>
 
+Near σ = 0.5 the orange curve has a dip, because σ + ε and $\sqrt{\sigma^2 + \varepsilon}$ happen to be equal there.
+
+Lesson 00 asked why the bars shrank to a third at *s* = 0.001. The variance was an eighth of ε there, and $\sqrt{1/(1+8)}$ is a third.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+正确的输出，σ 小到 $\sqrt{\varepsilon}$ = 0.003 附近就开始变小；错误的输出，要等 σ 小到 ε 附近才变小。在这两处之间，两者越差越远；σ 远小于 ε 时，倍数是 $\sqrt{\varepsilon}/\varepsilon$ = 316。`torch.rand` 生成的数远在两处之上，这个错误在那里太小，宽松一点的容差就放过去了。**测试能通过，有时只是因为用的数碰巧照不出错误。**
+
+真实的输入会这么小吗？训练开始之前，[GPT-2](https://github.com/openai/gpt-2/blob/master/src/model.py) 的第一个层归一化读到的，是词元嵌入与位置嵌入之和，σ = 0.022。这时 ε = $10^{-5}$ 会让输出小 1.0%，与表里的第二行差不多。
+
+点线是另一种样子。求方差时分母取 d − 1，只要输入够大，输出就都小同样的比例，大约是 1/(2d)。这里 d = 20，所以差 2.5%；d = 384 时只差 0.13%。
+
+<details><summary>橙色曲线为什么有一道深谷，第 00 课的谜又怎么解</summary>
+
+橙色曲线在 σ = 0.5 附近有一道深谷，因为 σ + ε 与 $\sqrt{\sigma^2 + \varepsilon}$ 在那里碰巧相等。
+
+第 00 课问过，*s* = 0.001 时，柱子为什么只剩三分之一那么长。那时方差是 ε 的八分之一，而 $\sqrt{1/(1+8)}$ 正是三分之一。
+
+</details>
+"""
+
+# %% [markdown] lang="en"
+r"""
 **Your turn, one line.** With ε = $10^{-5}$, for which σ of the input is the output only *half* as large as it would be without ε? Replace `None` with a number or an expression.
 """
 
 # %% [markdown] lang="zh"
 r"""
-正确的输出，σ 小到 $\sqrt{\varepsilon}$ = 0.003 附近就开始变小；错误的输出，要等 σ 小到 ε 附近才变小。在这两处之间，两者越差越远，倍数趋近 $\sqrt{\varepsilon}/\varepsilon$ = 316。`torch.rand` 生成的数远在两处之上，当然照不出这个错误。**测试能通过，有时只是因为用的数碰巧照不出错误。**
-
-第 00 课留下的谜也解开了。*s* = 0.001 时，方差是 ε 的八分之一，而 $\sqrt{1/(1+8)}$ 正是三分之一，那时柱子就只剩这么长。
-
-真实的输入会这么小吗？[GPT-2](https://github.com/openai/gpt-2/blob/master/src/model.py) 的词元嵌入，训练开始时 σ = 0.02，这时 ε = $10^{-5}$ 会让输出小 1.2%，也就是表里的第二行。
-
-点线是另一种样子。求方差时除以 d − 1，只要输入够大，输出都差 2.5%；输入很小时，却被 ε 盖住了。（橙色曲线在 σ = 0.5 附近有一道深谷，因为 σ + ε 与 $\sqrt{\sigma^2 + \varepsilon}$ 在那里碰巧相等。）
-
 **轮到你了**，只写一行：ε = $10^{-5}$，输入的 σ 取多少时，输出只有没有 ε 时的**一半**？请把 `None` 换成一个数，或者一个算式。
 """
 
@@ -445,18 +458,18 @@ check("half_size", solved_sigma, keep=False)
 r"""
 ## Write the test
 
-Now you are the one who checks. `catch` has the four wrong functions of the panel, and it runs them on inputs that you choose. A function is caught if its result differs from the right one by more than a ten-thousandth of the largest number in it.
+Now you are the one who checks. `catch` has the four wrong functions of the panel, and it runs them on inputs that you choose. A function is caught if its result differs from the right one by more than 1% of the largest number in it.
 
-One input holds the arguments of one call, as a tuple or as a dict: `(x, (20,))` or `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`. Put your inputs into a list. Start with `(torch.randn(4, 20), (20,))`: it catches only one of the four. Then find inputs that catch them all.
+One input holds the arguments of one call, as a tuple or as a dict: `(x, (20,))` or `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`. Put your inputs into a list. Start with `(torch.randn(4, 20), (20,))`: it catches only one of the four. Then find inputs that catch the other three. Finally, try to catch all four with a single input.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 轮到你写测试
 
-这回你来当检查者。`catch` 手里有面板上那四个错误的函数，它会用你选的输入来运行它们。只要结果与正确结果相差超过正确结果中最大数的万分之一，就算抓住了。
+这回你来当检查者。`catch` 手里有面板上那四个错误的函数，它会用你选的输入来运行它们。只要结果与正确结果相差超过正确结果中最大数的 1%，就算抓住了。
 
-一组输入就是一次调用的参数，写成元组或字典：`(x, (20,))` 或 `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`。把各组输入放进一个列表。先试 `(torch.randn(4, 20), (20,))`，它只能抓住四个里的一个。然后找出能把它们全都抓住的输入。
+一组输入就是一次调用的参数，写成元组或字典：`(x, (20,))` 或 `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`。把各组输入放进一个列表。先试 `(torch.randn(4, 20), (20,))`，它只能抓住四个里的一个。然后找出能抓住另外三个的输入。最后试一试，只用一组输入，把四个全都抓住。
 """
 
 # %% tags=["exercise"]
@@ -466,22 +479,22 @@ catch("layer_norm", my_inputs)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Drag σ in the panel to a place where all four curves are high.
+Stuck? In the panel, find a σ at which all four curves are above 1%.
 
 <details><summary>The idea</summary>
 
-The four differ only in what they divide by, so every part of that must count. Make σ² about as large as ε, either with small numbers in x or with a large `eps`. Keep the rows short, so that d − 1 differs clearly from d.
+The four differ only in what they divide by, so every part of that must count. Make σ² about as large as ε, either with small numbers in x or with a large `eps`. But then σ² is only a part of the sum under the root, so keep the rows short: d − 1 must differ clearly from d.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？在面板里拖动 σ，找一个四条曲线都很高的地方。
+卡住了？在面板里拖动 σ，找一个四条曲线都超过 1% 的地方。
 
 <details><summary>思路</summary>
 
-四个函数只有除数不同，所以除数的每一部分都要起作用。让 σ² 和 ε 差不多大，可以把 x 里的数取得很小，也可以把 `eps` 取得很大。行要短，这样 d − 1 与 d 才有明显的差别。
+四个函数只有除数不同，所以除数的每一部分都要起作用。让 σ² 和 ε 差不多大，可以把 x 里的数取得很小，也可以把 `eps` 取得很大。这样一来，σ² 只是根号里的一部分，所以行要短，d − 1 与 d 才有明显的差别。
 
 </details>
 """
@@ -493,9 +506,9 @@ catch("layer_norm", solved_catch)
 
 # %% [markdown] lang="en"
 r"""
-So which test catches a wrong LayerNorm? One whose input has σ² about as large as ε, so that both count under the root, and short rows. One such input is enough for these four.
+So which test catches a wrong LayerNorm? One whose input has σ² about as large as ε, so that both count under the root, and short rows. One such input is enough for these four. (A misplaced ε changes the output by about ε/(2σ²), and d − 1 changes it by about 1/(2d). So the stricter the tolerance, the larger σ² and d may be.)
 
-For others it is not. A function that takes the mean over only the last axis passes until `normalized_shape` has two sizes. A forgotten `keepdim=True` raises an error, unless all axes are equally long: then the means line up with the wrong axis, and nobody complains. So test several sizes of numbers, axes of different lengths, and once axes of the same length. `check` does all of this, which is why it tries dozens of inputs on your function.
+For other mistakes, this is not enough. A function that takes the mean over only the last axis passes until `normalized_shape` has two sizes. A forgotten `keepdim=True` usually raises an error. But if axes are equally long, or one has size 1, the means can line up with the wrong axis, and nobody complains. So test numbers of several sizes, axes of different lengths, axes of the same length, and an axis of size 1. `check` does all of this, which is why it tries dozens of inputs on your function.
 
 ## What other code does differently
 
@@ -507,16 +520,16 @@ std = x.std(-1, keepdim=True)
 return self.a_2 * (x - mean) / (std + self.eps) + self.b_2
 ```
 
-It differs from PyTorch in three ways: ε is outside the root, `x.std()` divides by d − 1, and ε is $10^{-6}$. A model that was *trained* with this class is fine; it just has a different norm. It is a mistake only if you load weights that were trained with PyTorch's LayerNorm, or want its numbers.
+It differs from PyTorch in three ways: ε is outside the root, `x.std()` divides by d − 1, and ε is $10^{-6}$. A model that was *trained* with this class is fine; it just has a different norm. That is the other reason why the line has lived so long. It is a mistake only if you load weights that were trained with PyTorch's LayerNorm, or want its numbers.
 
 **Another default.** PyTorch takes ε = $10^{-5}$, [Keras](https://keras.io/api/layers/normalization_layers/layer_normalization/) takes $10^{-3}$, and BERT and MiniLM take $10^{-12}$. If you move a model to another library and forget `eps`, it runs and is slightly wrong. With Keras's value, an input with σ = 0.02 loses not 1.2% of its size but almost half.
 
 ## In short
 
-* LayerNorm subtracts a token's mean and divides by its standard deviation. Before γ and β, every output has mean 0 and length √d, apart from ε.
-* ε is added to the variance, inside the root, and the variance is divided by d. The output has standard deviation $\sigma/\sqrt{\sigma^2 + \varepsilon}$.
+* LayerNorm subtracts the mean of a token's features from each of them and divides by their standard deviation. Before γ and β, every output has mean 0 and length √d, apart from ε.
+* ε is added to the variance, inside the root, and the variance has d in its denominator. The output has standard deviation $\sigma/\sqrt{\sigma^2 + \varepsilon}$.
 * A working model does not show that its LayerNorm is right, and a passing test does not, either, if its numbers cannot see the mistake.
-* Test with σ² near ε, with short rows, and with axes of different and of equal lengths.
+* Test with σ² near ε, with short rows, and with axes of different lengths, of equal lengths and of size 1.
 
 ## Three closing questions
 
@@ -540,7 +553,7 @@ After their means are subtracted, they point in the same direction. So one of th
 
 <details><summary>Answer</summary>
 
-The first catches only d − 1. The second catches the other three, but there d − 1 changes the output by less than 0.001. `catch` would see it, because it compares relative to the largest output, which is small here as well.
+The first catches only d − 1. The second catches the other three. There σ² is so small beside ε that it hardly matters whether its denominator is d or d − 1.
 
 </details>
 
@@ -549,9 +562,9 @@ The next cell checks the last two answers.
 
 # %% [markdown] lang="zh"
 r"""
-那么，怎样的测试才能抓住写错的层归一化？输入的 σ² 要与 ε 差不多大，这样根号里的两项都起作用；行还要短。对付这四个函数，一组这样的输入就够了。
+那么，怎样的测试才能抓住写错的层归一化？输入的 σ² 要与 ε 差不多大，这样根号里的两项都起作用；行还要短。对付这四个函数，一组这样的输入就够了。（ε 放错位置，输出大约差 ε/(2σ²)；分母取 d − 1，大约差 1/(2d)。所以容差越严，σ² 和 d 就可以取得越大。）
 
-换成别的错误，这还不够。只沿最后一个轴求均值的函数，要等 `normalized_shape` 里有两个数才会露馅。忘了写 `keepdim=True`，一般会报错，可是如果各个轴一样长，均值就会悄悄对到别的轴上，什么提示也没有。所以，数的大小要有好几种，轴的长度要各不相同，另外还要有一次全都相同。`check` 检查你的函数时，这些都会试，所以才要用几十组输入。
+换成别的错误，这还不够。只沿最后一个轴求均值的函数，要等 `normalized_shape` 里有两个数才会露馅。忘了写 `keepdim=True`，一般会报错；可是如果有的轴一样长，或者有一个轴的大小是 1，均值就可能悄悄对到别的轴上，什么提示也没有。因此输入要有几种不同的数量级，轴的长度要有各不相同的，也要有相同的，还要有大小为 1 的轴。`check` 检查你的函数时，这些都会试，所以才要用几十组输入。
 
 ## 别的代码怎么写
 
@@ -563,16 +576,16 @@ std = x.std(-1, keepdim=True)
 return self.a_2 * (x - mean) / (std + self.eps) + self.b_2
 ```
 
-它有三处与 PyTorch 不同：ε 写在根号外面，`x.std()` 除以 d − 1，ε 取 $10^{-6}$。用它**训练**出来的模型没有问题，只是归一化的方法不同罢了。要载入用 PyTorch 的层归一化训练的权重，或者要得到同样的数值，它才是错的。
+它有三处与 PyTorch 不同：ε 写在根号外面，`x.std()` 求方差时分母取 d − 1，ε 取 $10^{-6}$。用它**训练**出来的模型没有问题，只是归一化的方法不同罢了，这就是那行代码能流传多年的另一个原因。要载入用 PyTorch 的层归一化训练的权重，或者要得到同样的数值，它才是错的。
 
 **默认值不一样**：PyTorch 的 ε 是 $10^{-5}$，[Keras](https://keras.io/api/layers/normalization_layers/layer_normalization/) 是 $10^{-3}$，BERT 和 MiniLM 是 $10^{-12}$。把模型搬到别的框架时忘了 `eps`，程序照样运行，结果却差了一点。用 Keras 的默认值，σ = 0.02 的输入，输出小的就不是 1.2%，而是将近一半。
 
 ## 小结
 
-* 层归一化让词元减去均值，再除以标准差。在乘 γ、加 β 之前，不计 ε 的影响，输出的均值都是 0，长度都是 √d。
-* ε 加在方差上，写在根号里面；求方差时除以 d。输出的标准差是 $\sigma/\sqrt{\sigma^2 + \varepsilon}$。
+* 层归一化让词元的每个特征减去它们的均值，再除以标准差。在乘 γ、加 β 之前，不计 ε 的影响，输出的均值都是 0，长度都是 √d。
+* ε 加在方差上，写在根号里面；求方差时分母取 d。输出的标准差是 $\sigma/\sqrt{\sigma^2 + \varepsilon}$。
 * 模型工作正常，不等于层归一化没写错。测试通过了也不等于没写错，也许只是用的数照不出错误。
-* 测试时，σ² 要接近 ε，行要短，轴的长度既要有不同的，也要有相同的。
+* 测试时，σ² 要接近 ε，行要短，轴的长度要有不同的、相同的，还要有大小为 1 的。
 
 ## 三个思考题
 
@@ -596,7 +609,7 @@ return self.a_2 * (x - mean) / (std + self.eps) + self.b_2
 
 <details><summary>答案</summary>
 
-第一组只能抓住 d − 1。第二组能抓住另外三种，但 d − 1 在那里对输出的影响不到 0.001。`catch` 却抓得住它，因为它看的是相对于最大输出的差别，而这里的输出也很小。
+第一组只能抓住 d − 1。第二组能抓住另外三种。那里的 σ² 比 ε 小得多，所以求方差时分母取 d 还是 d − 1，几乎没有影响。
 
 </details>
 
@@ -664,7 +677,7 @@ trained_scales.panel(gammas).still(trained=True, place=1)
 r"""
 <details><summary>Answer</summary>
 
-Nearly all of them are smaller than 1.
+It has shrunk nearly all of them.
 
 </details>
 
@@ -675,7 +688,7 @@ Their means lie between 0.5 and 0.75. Only after attention, in the norms 1, 3, 5
 r"""
 <details><summary>答案</summary>
 
-几乎都比 1 小。
+训练几乎把它们都变小了。
 
 </details>
 
@@ -691,7 +704,7 @@ Some code computes the variance as the mean of the squares minus the square of t
 
 # %% [markdown] lang="zh"
 r"""
-## 选读：一遍算出方差
+## 选读：单遍算方差
 
 有的代码用平方的均值减去均值的平方来求方差，因为这样只需把 x 读一遍。在纸上，两种算法的结果一样。
 """
@@ -742,7 +755,7 @@ r"""
 
 $$\frac{\partial L}{\partial x} = r\,\big(g - \mathrm{mean}(g) - \hat{x}\,\mathrm{mean}(g\,\hat{x})\big)$$
 
-其中的均值都沿特征轴求。g 里有两部分被减掉了，一部分会让词元整体平移，另一部分会让它整体伸缩，这两种变化反正会被归一化抵消。后一部分在 σ² 远大于 ε 时几乎全部减掉。
+其中的均值都沿特征轴求。g 减去了两个分量：对应整体平移的，和对应整体缩放的，因为这两种变化反正会被归一化抵消。后一个分量在 σ² 远大于 ε 时几乎全部减掉。
 
 系数 r 在输入很小时可以大到 $1 / \sqrt{\varepsilon} = 316$，输入很大时则很小。可见归一化**并没有**让所有的梯度一样大。
 

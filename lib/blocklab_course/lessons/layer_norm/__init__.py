@@ -3,7 +3,7 @@
 from ..manifest import Lesson
 
 LESSON = Lesson(
-    minutes=40,
+    minutes=45,
     exercises=("layer_norm", "half_size", "catch_layer_norm", "layer_norm_backward"),
     effort={"layer_norm": (10, 2), "half_size": (3, 2), "catch_layer_norm": (5, 2), "layer_norm_backward": (20, 3)},
     saves=("layer_norm",),

@@ -90,17 +90,17 @@ FORMULAS = (
     (Text(en="std + ε", zh="标准差 + ε"), outside, MOVED, "-"),
     (Text(en="ε added twice", zh="ε 加了两次"), twice, POKED, "--"),
     (Text(en="no ε", zh="没有 ε"), without, QUIET, "-."),
-    (Text(en="divided by d − 1", zh="除以 d − 1"), unbiased, INK, ":"),
+    (Text(en="divided by d − 1", zh="分母取 d − 1"), unbiased, INK, ":"),
     (Text(en="right, as written", zh="正确的写法"), right, TRUE, "-"),
 )
 SIZE = Text(en="standard deviation σ of the input", zh="输入的标准差 σ")
-ERROR = Text(en="largest difference / max |z|", zh="最大差别 / max |z|")
+ERROR = Text(en="largest difference / largest output without ε", zh="相对误差：最大偏差 / ε = 0 时的最大输出")
 A_TENTH = Text(en="a tenth", zh="十分之一")
 HIDDEN = Text(en="drag σ to the left:\nthe curves follow", zh="把 σ 往左拖，\n曲线就会画出来")
 SEEN = Text(
     en="σ = {sigma}: std + ε differs by {outside}, ε twice by {twice}, no ε by {without}, d − 1 by {unbiased}.",
     zh="σ = {sigma}：与层归一化的差别，标准差 + ε 为 {outside}，ε 加两次为 {twice}，没有 ε 为 {without}，"
-    "除以 d − 1 为 {unbiased}。",
+    "分母取 d − 1 为 {unbiased}。",
 )
 SEEN_RIGHT = Text(en=" The right formula: {right}.", zh="正确的写法：{right}。")
 INFINITE = Text(en="infinity", zh="无穷大")
@@ -109,7 +109,7 @@ INFINITE = Text(en="infinity", zh="无穷大")
 def differences(sizes: Tensor, formula: Callable, dtype: torch.dtype) -> np.ndarray:
     """How far a formula, computed in the type, is from LayerNorm in float64, for inputs of these sizes.
 
-    In units of z, the standardized input, so that 1 means that all of it is wrong. NaN counts as that.
+    As a fraction of the largest output without ε, so that 1 means that all of it is wrong. NaN counts as that.
     """
     x = sizes[:, None] * ROW
     error = (formula(x.to(dtype)).double() - layer_norm(x, (len(ROW),), eps=EPS)).abs().amax(-1)
