@@ -2,7 +2,7 @@
 r"""
 # 06 What do you lose by keeping the mean?
 
-LayerNorm takes two steps, as lesson 05 showed: it subtracts a token's mean, and then it divides by the standard deviation. In 2019 [two researchers](https://arxiv.org/abs/1910.07467) left out the first step and let the second divide by the root mean square instead. Their translation model came out just as good. The new layer is called **RMSNorm**. Today Llama, Gemma and Qwen use it, and so does SmolLM2, the chat model of this course. LayerNorm has lost a step, and few seem to miss it.
+LayerNorm takes two steps, as lesson 05 showed: it subtracts a token's mean, and then it divides by the standard deviation. In 2019 [two researchers](https://arxiv.org/abs/1910.07467) left out the first step and let the second divide by the root mean square instead. Their translation model came out just as good. The new layer is called **RMSNorm**. Today Llama, Gemma and Qwen use it, and so does SmolLM2, the chat model of this course. A step is gone, and hardly anyone seems to miss it.
 
 What was that step good for, and how can a model do without it? To find out, you first write RMSNorm, the first of the four functions that lesson 00 promised, and run SmolLM2 on it. The model calls it in 61 places: before each attention, before each feed-forward network, and once at the end. Then you put the missing step back and see what happens.
 
@@ -13,9 +13,9 @@ Plan for about 45 minutes. *Going further* is extra.
 r"""
 # 06 不减均值，丢掉了什么？
 
-第 05 课讲过，层归一化（LayerNorm）分两步：先减去词元（token）的均值，再除以标准差。2019 年，[两位研究者](https://arxiv.org/abs/1910.07467)去掉了第一步，第二步改为除以均方根，训练出来的翻译模型却一点不差。这样的层叫做 **RMSNorm**（均方根归一化）。如今 Llama、Gemma、Qwen 都在用它，这套课程里的聊天模型 SmolLM2 也不例外。少了这一步，模型照样训练得好。
+第 05 课讲过，层归一化（LayerNorm）分两步：先减去词元（token）的均值，再除以标准差。2019 年，[两位研究者](https://arxiv.org/abs/1910.07467)去掉了第一步，第二步改为除以均方根，翻译质量并没有下降。这样的层叫做 **RMSNorm**（均方根归一化）。如今 Llama、Gemma、Qwen 都在用它，这套课程里的聊天模型 SmolLM2 也不例外。少了这一步，模型照样训练得好。
 
-那么，这一步原本有什么用？模型又凭什么可以不要它？这一课用实验来回答。你先写出 RMSNorm，也就是第 00 课说好要写的四个函数里的第一个，再用它来运行 SmolLM2。这个模型有 61 处要用到它：每个注意力之前一处，每个前馈网络之前一处，最后还有一处。然后把去掉的那一步补回去，看看会发生什么。
+那么，这一步原本有什么用？模型又凭什么可以不要它？这一课用实验来回答。第 00 课列出四个要写的函数，RMSNorm 是第一个。你先把它写出来，再用它来运行 SmolLM2。这个模型有 61 处要用到它：每个注意力之前一处，每个前馈网络之前一处，最后还有一处。然后把去掉的那一步补回去，看看会发生什么。
 
 整课大约需要 45 分钟，选读另计。
 """
@@ -35,7 +35,7 @@ from blocklab_course.pretrained.prompts import ZEN
 r"""
 ## By hand
 
-A model represents each token by a vector of d numbers, the token's *features*. RMSNorm makes all these vectors equally large: it measures how large the features are overall, and divides each of them by that size.
+A model represents each token by a vector of d numbers, the token's *features*. RMSNorm makes all these vectors equally large: it measures the overall size of the features and divides each of them by it.
 
 This size is called the **root mean square**, or RMS. Read backwards, the name is the recipe: square the features, take the mean, take the square root. For the vector 1, 2, 3, 4 the squares are 1, 4, 9, 16. Their mean is 7.5, and the square root of that is 2.74. Divided by 2.74, the features become 0.37, 0.73, 1.10, 1.46.
 
@@ -64,14 +64,14 @@ for i in range(3):
 r"""
 The first two outputs are the same, because a vector ten times as large also has an RMS ten times as large. The division removes the size of a vector and leaves its direction.
 
-The third output is different. Adding 10 makes the four features nearly equal relative to their size, and RMSNorm keeps them so: 0.88, 0.96, 1.04, 1.12. LayerNorm, as you saw in lesson 05, would give the same output for all three rows, because subtracting the mean turns both the first vector and the third into −1.5, −0.5, 0.5, 1.5. Remember this third row; you will need it.
+The third output is different. Adding 10 makes the four features nearly equal relative to their size, and RMSNorm leaves them that way: 0.88, 0.96, 1.04, 1.12. LayerNorm, as you saw in lesson 05, would give the same output for all three rows, because subtracting the mean turns both the first vector and the third into −1.5, −0.5, 0.5, 1.5. Remember this third row; you will need it.
 
 **Your turn, one line.** What is the root mean square of the vector `[3, 4]`? Replace `None` with a number or an expression.
 """
 
 # %% [markdown] lang="zh"
 r"""
-前两个输出一模一样，因为向量变成十倍，均方根也变成十倍，一除就消掉了。相除去掉大小，留下方向。
+前两个输出一模一样，因为向量变成十倍，均方根也变成十倍，一除就消掉了。除法消去大小，只留下方向。
 
 第三个输出就不同了。都加上 10 以后，四个特征按比例来看已经相差不大，RMSNorm 的输出也就相差不大：0.88、0.96、1.04、1.12。换成层归一化，第 05 课已经见过，三行的输出都会一样，因为先减均值，第一个和第三个向量减完都是 −1.5、−0.5、0.5、1.5。请记住这第三行，后面还要用到。
 
@@ -334,11 +334,11 @@ The model still says Paris.
 
 The function is wrong, and yet the answer has not changed. So "it still answers" is no test. The loss is more sensitive. It has risen by 0.31, from 3.08 to 3.39, which makes the *perplexity*, $e^{\text{loss}}$, 36% larger. Without γ the loss is 13.98, which is worse than guessing blindly.
 
-So the model is worse, but not ruined. Where does this 0.31 come from? First look at what the step does to a token.
+The model is worse, but not ruined. To find out where the 0.31 comes from, first look at what the step does to a token.
 
 ## Three hundred tokens again
 
-In lesson 05 you saw LayerNorm drop 300 points onto the plane of mean 0, and then move them onto the sphere of radius √3. The panel shows these points twice, for LayerNorm on the left and for RMSNorm on the right, which skips step 1. In step 2 both layers divide each point by its current RMS. Again the *diagonal* `(1, 1, 1)` points upwards, so the higher a point lies, the larger its mean.
+In lesson 05 you saw LayerNorm drop 300 points onto the plane of mean 0, and then move them onto the sphere of radius √3. The panel shows these points, without the red one, twice: for LayerNorm on the left, and on the right for RMSNorm, which skips step 1. In step 2, both divide each point by its RMS, as it is after step 1. Again the *diagonal* `(1, 1, 1)` points upwards, so the higher a point lies, the larger its mean.
 
 Now give all tokens a common mean: *shift* adds the same number to every feature, as in the third row of *By hand*.
 
@@ -355,11 +355,11 @@ r"""
 
 函数明明写错了，回答却没有变。所以，“它还能回答”算不上测试。损失要灵敏得多，它从 3.08 升到 3.39，高了 0.31，也就是说，困惑度（perplexity）$e^{\text{loss}}$ 高了 36%。不乘 γ，损失是 13.98，比乱猜还糟。
 
-模型变差了，却没有毁。这 0.31 从哪里来？先来看看，这一步对词元做了什么。
+模型变差了，但没有崩溃。要弄清这 0.31 从哪里来，先看看这一步对词元做了什么。
 
 ## 又是三百个词元
 
-第 05 课里，层归一化让 300 个点先落到均值为 0 的平面上，再移到半径为 √3 的球面上。现在面板的左右两边都是这些点，左边经过层归一化，右边经过 RMSNorm，它跳过第 1 步。第 2 步，两边的点都除以自己这时的均方根。**对角线** `(1, 1, 1)` 仍然朝上，所以点越高，均值就越大。
+第 05 课里，层归一化让 300 个点先落到均值为 0 的平面上，再移到半径为 √3 的球面上。现在面板的左右两边都是这些点，只少了那个大红点：左边经过层归一化，右边经过 RMSNorm，它跳过第 1 步。第 2 步，两边的点都除以自己在第 1 步之后的均方根。**对角线** `(1, 1, 1)` 仍然朝上，所以点越高，均值就越大。
 
 现在让所有词元带上一个公共的均值：“平移”给每个特征加上同一个数，就像“动手算”的第三行那样。
 
@@ -384,11 +384,11 @@ The shift moves every point far up along the diagonal. Seen from the origin, all
 
 LayerNorm's circle has not moved at all, because step 1 removes the shift before anything else happens. Adding the same number to all features does not change its output. The RMSNorm paper calls this property *re-centering invariance*. **This is what you lose by keeping the mean.**
 
-At shift 0, however, it is LayerNorm that loses something: it forgets how high each point was, while RMSNorm's outputs are spread over the whole sphere. With d features it is the same. Before γ, the outputs of both layers have length √d, and those of LayerNorm also have mean 0.
+At shift 0, though, LayerNorm is the one that loses something: it forgets how high each point was, while RMSNorm's outputs are spread over the whole sphere. It is the same with d features. Before γ, the outputs of both layers have length √d, and those of LayerNorm also have mean 0.
 
 ## From 3 features to 576
 
-How close to the pole do the points come? Measure the angle θ between a token vector and the diagonal. Split the vector into two parts: one has the mean μ in every feature, so it points along the diagonal, and the other is the rest. The rest adds up to 0, so the two parts are perpendicular. By Pythagoras, their squared lengths, $d\mu^2$ and $d\sigma^2$, add up to $d\,\text{RMS}^2$, the squared length of the vector. So μ, σ and RMS are the sides of a right triangle, and θ is one of its angles:
+How close do the points get to the pole? Measure the angle θ between a token vector and the diagonal. Split the vector into two parts: one has the mean μ in every feature, so it points along the diagonal, and the other is the rest. The rest adds up to 0, so the two parts are perpendicular. By Pythagoras, their squared lengths, $d\mu^2$ and $d\sigma^2$, add up to $d\,\text{RMS}^2$, the squared length of the vector. So μ, σ and RMS are the sides of a right triangle, and θ is one of its angles:
 
 $$\text{RMS}^2 = \mu^2 + \sigma^2, \qquad \cos\theta = \frac{\mu}{\text{RMS}}, \qquad \sin\theta = \frac{\sigma}{\text{RMS}}$$
 
@@ -405,7 +405,7 @@ r"""
 
 “平移”让每个点顺着对角线升得很高。这时从原点望过去，所有的点都在差不多同一个方向。RMSNorm 不改变方向，只改变长短，所以输出全都挤在北极附近，词元之间的差别只占向量的一小部分。
 
-左边的圆却一动不动，因为第 1 步一上来就把平移减掉了。给所有特征加上同一个数，层归一化的输出不变。RMSNorm 的论文把这种性质叫做 **re-centering invariance**（整体平移不变）。**不减均值，就丢掉了这种性质**。
+左边的圆却一动不动，因为第 1 步一上来就把平移减掉了。给所有特征加上同一个数，层归一化的输出不变。RMSNorm 的论文把这种性质叫做**平移不变性**（re-centering invariance）。**不减均值，就丢掉了这种性质**。
 
 不过，“平移”是 0 的时候，丢东西的反倒是层归一化：它忘掉了每个点原来有多高，RMSNorm 的输出却布满整个球面。有 d 个特征时也是这样。乘 γ 之前，两种层的输出长度都是 √d，层归一化的输出还要满足均值为 0。
 
@@ -430,14 +430,14 @@ for shift in (0, 1, 3, 10):
 
 # %% [markdown] lang="en"
 r"""
-At shift 10, half of the points lie within 4° of the diagonal. If a model's tokens shared such a mean, RMSNorm would make them nearly equal, and the linear layers behind it would have to learn to ignore the component along the diagonal. Do SmolLM2's tokens share such a mean? They have 576 features instead of 3, so first find out which angles to expect by chance.
+At shift 10, half of the points lie within 4° of the diagonal. If a model's tokens shared such a mean, RMSNorm would make them nearly equal, and what tells them apart would be only a small part of each vector. Do SmolLM2's tokens share such a mean? They have 576 features instead of 3, so first find out which angles to expect by chance.
 
 **Predict first.** Draw 300 random vectors with 576 features each. How far from 90° is the most extreme of the 300 angles?
 """
 
 # %% [markdown] lang="zh"
 r"""
-“平移”到了 10，一半的点与对角线的夹角不到 4°。要是一个模型的词元都带着这么大的均值，经过 RMSNorm 就几乎一模一样了，后面的线性层只好学着不理会对角线方向上的分量。SmolLM2 的词元真的都带着这样的均值吗？它们有 576 个特征，不是 3 个，所以先看看随机向量的夹角会是多少。
+“平移”到了 10，一半的点与对角线的夹角不到 4°。要是一个模型的词元都带着这么大的均值，经过 RMSNorm 就几乎一模一样了，彼此的差别只占每个向量的一小部分。SmolLM2 的词元真的都带着这样的均值吗？它们有 576 个特征，不是 3 个，所以先看看随机向量的夹角会是多少。
 
 **先猜一猜**：随机取 300 个向量，每个都有 576 个特征。在这 300 个夹角里，与 90° 相差最大的，差了多少度？
 """
@@ -449,146 +449,145 @@ questions.angles_by_chance()
 torch.manual_seed(0)
 for d in (3, 30, 576):
     angles = angle_to_diagonal(torch.randn(300, d))  # (N,)
-    print(f"d = {d:3}   max |θ - 90°| = {(angles - 90).abs().max():4.1f}°")
+    away = angles - 90
+    print(
+        f"d = {d:3}   max |θ - 90°| = {away.abs().max():4.1f}°   RMS of θ - 90° = {away.square().mean().sqrt():4.1f}°"
+    )
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-It is 7.4° away from 90°.
+About 7°.
 
 </details>
 
 The reason is cancellation: the more features you add up, the better positive and negative ones cancel. If the features are independent and have mean 0, μ is typically about 1/√d of the RMS, which is 1/24 for 576 features. With almost any seed, all angles lie between 80° and 100°. The diagonal is nothing special here: in 576 dimensions, two random directions are almost always nearly perpendicular.
 
-So nearly all of a sphere in 576 dimensions lies close to its equator, although no picture in three can show it. LayerNorm puts its outputs on that equator, so the two layers treat a random vector almost alike.
+So nearly all of a sphere in 576 dimensions lies close to its equator, which no three-dimensional picture can show. LayerNorm puts its outputs on that equator, so the two layers treat a random vector almost alike.
 
-The tokens of a trained model are not random, though. The next cell records the inputs of all 61 norms while SmolLM2 reads the Zen, and prints the range of their angles.
+The tokens of a trained model are not random, though. The next cell records the inputs of all 61 norms while SmolLM2 reads three texts, the beginnings of *Alice in Wonderland* and *A Tale of Two Cities*, and the Zen. For each text it prints the range of the angles.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-与 90° 相差 7.4°。
+大约 7°。
 
 </details>
 
-原因在于正负相消。特征加在一起，正的和负的互相抵消，特征越多，抵消得越干净。如果各特征互相独立、均值为 0，那么 μ 一般只有均方根的 1/√d 左右，576 个特征就是 1/24。换别的随机种子，夹角几乎每次都在 80° 到 100° 之间。对角线在这里没有什么特别：在 576 维空间里，随机取两个方向，它们几乎总是接近垂直。
+原因在于求和时正负相消，特征越多，抵消得越干净。如果各特征互相独立、均值为 0，那么 μ 一般只有均方根的 1/√d 左右，576 个特征就是 1/24。换别的随机种子，夹角几乎每次都在 80° 到 100° 之间。对角线在这里没有什么特别：在 576 维空间里，随机取两个方向，它们几乎总是接近垂直。
 
-换成 576 维的球面（三维图上看不出），绝大部分都紧挨着赤道，而层归一化的输出就在赤道上。所以随机向量经过两种层，结果几乎一样。
+所以 576 维球面的面积，绝大部分集中在赤道附近，这在三维图上看不出来。层归一化的输出就在赤道上，因此随机向量经过两种层，结果几乎一样。
 
-不过，训练好的模型里，词元并不是随机的，所以还得量一量。下一个单元格让 SmolLM2 读《Python 之禅》，记下 61 处的输入，再打印所有夹角的范围。
+不过，训练好的模型里，词元并不是随机的，所以还得量一量。下一个单元格让 SmolLM2 读三段文字：《爱丽丝漫游奇境》（Alice）和《双城记》（Two Cities）的开头，还有《Python 之禅》（Zen）。它记下 61 处的输入，再打印每段文字里夹角的范围。
 """
 
+
 # %% tags=["slow"]
-seen = []
-
-
 def watched(x, *rest):
     seen.append(x[0])  # (L, d)
     return rms_norm(x, *rest)
 
 
 with skip_if_missing():
-    loss(load_smollm2(), ZEN, watched)
-    angles = angle_to_diagonal(torch.stack(seen))  # (61, L)
-    print(f"θ = {angles.min():.1f}° … {angles.max():.1f}°")
+    model = load_smollm2()
+    for name, text in THREE_TEXTS.items():
+        seen = []
+        loss(model, text, watched)
+        angles = angle_to_diagonal(torch.stack(seen))  # (61, L)
+        rms = (angles - 90).square().mean().sqrt()
+        print(f"{name:12}{angles.min():.1f}° … {angles.max():.1f}°   RMS of θ - 90° = {rms:.1f}°")
+    del model
 
 # %% [markdown] lang="en"
 r"""
-At all 61 norms, all 203 tokens are within 9° of 90°, so they are as close to the equator as random vectors are. Since sin θ is σ/RMS, and sin 98.2° is 0.99, both layers divide by nearly the same number. And there is hardly a mean to subtract. Why, then, did subtracting it cost 0.31?
+In the three texts, at all 61 norms, every token is within 9° of 90°. The RMS of the deviation is about 2°, no more than for random vectors, so the tokens are just as close to the equator. Since sin θ is σ/RMS, and sin 98.2° is 0.99, both layers divide by nearly the same number. And there is hardly a mean to subtract. Why, then, did subtracting it cost 0.31?
 
 ## Is any token unusual?
 
-Angles do not show how large the vectors are. The next cell prints, at every twelfth norm, the length of the first token's vector `x[0]`, its `largest` feature, the RMS of the `rest`, and the median length of the other vectors, `x[1:]`.
+Angles do not show how large the vectors are. The next cell stays with the Zen. At every twelfth norm, it prints the length of the first token's vector `x[0]`, its `mean`, its `largest` feature, the RMS of the `rest`, and the median length of the other vectors, `x[1:]`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-在全部 61 处，203 个词元的夹角与 90° 都相差不到 9°，所以它们和随机向量一样，紧挨着赤道。sin θ 就是 σ 除以均方根，而 sin 98.2° 是 0.99，所以两种层的除数几乎相等。要减的均值也小得几乎没有。那么，减掉它，损失为什么会高出 0.31？
+在这三段文字里，全部 61 处的每个词元，夹角与 90° 都相差不到 9°。偏差的均方根在 2° 左右，不比随机向量大，可见它们同样紧挨着赤道。sin θ 就是 σ 除以均方根，而 sin 98.2° 是 0.99，所以两种层的除数几乎相等。与词元的大小相比，均值小到可以忽略。那么，减掉它，损失为什么会高出 0.31？
 
 ## 有没有特别的词元？
 
-向量有多长，从夹角上看不出来。下一个单元格每隔十二处打印第一个词元向量 `x[0]` 的长度，它最大的特征 `largest`，其余特征的均方根 `rest`，还有其他词元向量 `x[1:]` 长度的中位数。
+向量有多长，从夹角上看不出来。下一个单元格仍然用《Python 之禅》，每隔十二处打印第一个词元向量 `x[0]` 的长度，它的均值 `mean`，最大的特征 `largest`，其余特征的均方根 `rest`，还有其他词元向量 `x[1:]` 长度的中位数。
 """
 
 # %% tags=["slow"]
 for i in range(0, len(seen), 12):
     length, first = seen[i].norm(dim=-1), seen[i][0].abs().sort().values  # (L,), (d,)
-    largest, rest, others = first[-1], first[:-1].square().mean().sqrt(), length[1:].median()
-    print(f"norm {i + 1:2}   x[0]: {length[0]:7.1f}, {largest = :7.1f}, {rest = :5.1f}   x[1:]: {others:5.1f}")
+    largest, rest, mean = first[-1], first[:-1].square().mean().sqrt(), seen[i][0].mean()
+    print(f"norm {i + 1:2}   x[0]: {length[0]:7.1f}, {mean = :4.1f}, {largest = :7.1f}, {rest = :5.1f}", end="   ")
+    print(f"x[1:]: {length[1:].median():5.1f}")
 
 # %% [markdown] lang="en"
 r"""
-Of the six norms printed, norm 25 is the first with a giant: there the first vector is 175 times as long as the others. Many language models have such [massive activations](https://arxiv.org/abs/2402.17762). Nearly all of its length comes from a single feature, 22552, which alone raises the token's mean by 22552/576 = 39. Compared with the whole vector that is little, so the angle hides it. But the RMS of the other 575 features is only 112, so subtracting the mean shifts each of them by about a third of that.
+At norm 13, the first vector is already seven times as long as the others, and at norm 25 it is 175 times as long. Nearly all of that length is one feature. Many language models have such [massive activations](https://arxiv.org/abs/2402.17762).
+
+At norm 25 this feature, 22552, alone raises the token's mean by 22552/576 = 39. Compared with the whole vector that is little, so the angle hides it. But the RMS of the other 575 features is only 112, and subtracting the mean, 40.5, shifts each of them by more than a third of that.
 
 ## Does SmolLM2 need the mean?
 
-So the first token may be to blame for the 0.31. Or removing *anything* from the tokens may cost something. Two controls can help.
-
-The first control leaves the first token as it is, and subtracts the mean from the others only.
-
-The second control removes something else. Subtracting the mean removes a vector's component along one direction, the diagonal. So remove the component along each of ten random directions instead, one at a time. For a unit vector u, `others_without(u)` does this by multiplying with $I - uu^\top$. It always spares the first token, so that all eleven directions are compared fairly.
-
-If the model needs the mean, removing it should cost more than removing a random direction. The texts are the beginnings of *Alice in Wonderland* and *A Tale of Two Cities*, and the Zen.
+So the first token may be to blame for the 0.31. To find out, subtract the mean from the first token only, `x[:1]`, and then from all tokens but the first, `x[1:]`. The next cell prints the loss with `rms_norm`, and by how much each of the three subtractions raises it.
 """
 
 # %% [markdown] lang="zh"
 r"""
-打印的六处里，第 25 处最先出现巨大的词元：第一个词元向量的长度是其他词元的 175 倍。许多语言模型里都有这种[巨大的激活值](https://arxiv.org/abs/2402.17762)。它的长度几乎全部来自一个特征，也就是 22552，单凭这一个，均值就高出 22552/576 = 39。与整个向量相比，这点均值微不足道，所以从夹角上看不出来；可是其余 575 个特征的均方根只有 112，一减均值，每个都要挪动这个大小的三分之一左右。
+到了第 13 处，第一个词元向量的长度已经是其他词元的七倍；到了第 25 处，竟是 175 倍。这长度几乎全部来自一个特征。许多语言模型里都有这种[巨大的激活值](https://arxiv.org/abs/2402.17762)（massive activations）。
+
+在第 25 处，这个特征是 22552，单凭它一个，词元的均值就高出 22552/576 = 39。与整个向量相比，这点均值微不足道，所以从夹角上看不出来；可是其余 575 个特征的均方根只有 112，而要减的均值是 40.5，每个都要挪动这个大小的三分之一以上。
 
 ## SmolLM2 需要均值吗？
 
-所以，这 0.31 也许要怪第一个词元；也许不管从词元里去掉**什么**，都要付出一点代价。两个对照可以帮我们判断。
-
-首先，第一个词元保持不动，只让其他词元减去均值。
-
-其次，去掉别的东西来比一比。减去均值，就是去掉向量在对角线方向上的分量。那就随机取十个方向，改为去掉向量在这些方向上的分量，每次只去掉一个。如果 u 是单位向量，乘以 $I - uu^\top$ 就能做到这一点，`others_without(u)` 用的就是这个办法。它总是放过第一个词元，这样十一个方向才比得公平。
-
-如果模型需要均值，去掉它就应该比去掉一个随机方向代价更大。这次读三段文字：《爱丽丝漫游奇境》和《双城记》的开头，还有《Python 之禅》。
+所以，这 0.31 也许要怪第一个词元。要弄清楚，可以先只让第一个词元 `x[:1]` 减去均值，再让其余的词元 `x[1:]` 减去均值。下一个单元格打印用 `rms_norm` 时的损失，以及三种减法各让损失升高多少。
 """
 
 
 # %%
-def others_without(u):
-    cut = torch.eye(576) - torch.outer(u, u)  # (d, d)
-    return lambda x, *rest: rms_norm(torch.cat([x[:, :1], x[:, 1:] @ cut], 1), *rest)
+def minus_mean_of(tokens):
+    def norm(x, *rest):
+        x = x.clone()
+        x[:, tokens] -= x[:, tokens].mean(-1, keepdim=True)
+        return rms_norm(x, *rest)
+
+    return norm
 
 
-diagonal = torch.ones(576) / 576**0.5
-random = F.normalize(torch.randn(10, 576, generator=torch.Generator().manual_seed(1)), dim=-1)
-norms = [rms_norm, minus_mean, others_without(diagonal), *map(others_without, random)]
+norms = {"x - μ": minus_mean, "x[:1] - μ": minus_mean_of(slice(0, 1)), "x[1:] - μ": minus_mean_of(slice(1, None))}
 
 # %% tags=["slow"]
 with skip_if_missing():
     model = load_smollm2()
-    print(f"{'rms_norm':>18}{'x - μ':>8}{'x[1:] - μ':>12}{'x[1:] - random':>19}")
-    for text in THREE_TEXTS:
-        full, everywhere, spared, *others = (loss(model, text, norm) for norm in norms)
-        print(f"{text[:10]}{full:8.2f}{everywhere:8.2f}{spared:12.2f}    ", *(f"{o:.2f}" for o in sorted(others)))
+    print(f"{'':11}{'rms_norm':>10}", *(f"{name:>11}" for name in norms))
+    for name, text in THREE_TEXTS.items():
+        full = loss(model, text, rms_norm)
+        print(f"{name:11}{full:10.2f}", *(f"{loss(model, text, norm) - full:+11.2f}" for norm in norms.values()))
     del model
 
 # %% [markdown] lang="en"
 r"""
-Start with the last row, the Zen. Sparing the first token brings the loss down from 3.39 to 3.16, which removes three quarters of the additional 0.31. On *Two Cities* it removes only a third.
+On the Zen, the first token alone accounts for 0.26 of the 0.31, and all the others together cost only 0.08. On *Two Cities* the others cost more than the first. On *Alice* the whole step costs 0.03.
 
-The remaining 0.08 is less than what eight of the ten random directions cost, so the mean is the ninth most expensive of eleven directions. On *Alice* it falls in the middle, and on *Two Cities* it is the second. If the mean were a direction like any other, all places would be equally likely. Three places so far apart do not show that it is special. Some losses even fall, which may well be chance on such short texts.
+Is the rest, up to 0.22, the price of the mean? Or does removing *anything* from the tokens cost something? *Going further* removes random directions instead, and nothing sets the mean apart from them.
 
-So what do you lose by keeping the mean? You lose re-centering invariance, a protection against a large common mean. In the text that you measured, the tokens have no such mean, so the protection had little to do. Whether training kept the means small, we cannot tell.
-
-Nor does this experiment tell whether a model *trained* with the subtraction would be better. The paper trained both: a Transformer for translation scored 26.6 with LayerNorm and 26.8 with RMSNorm (BLEU, higher is better), which is too close to call, and RMSNorm took 7% less time per training step.
+So what do you lose by keeping the mean? You lose re-centering invariance, a protection against a large common mean. In the three texts, the tokens have no such mean, so the protection had little to do. This experiment does not say whether training kept the means small, or whether a model *trained* with the subtraction would be better. The paper trained both: a Transformer for translation scored 26.6 with LayerNorm and 26.8 with RMSNorm (BLEU, higher is better), which is too close to call, and RMSNorm took 7% less time per training step.
 
 ## What other code does differently
 
-**A misleading name.** [Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) computes the right thing, but it calls the mean square `variance`, although no mean is subtracted:
+**A misleading name.** [Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) computes the right thing (it rounds earlier than you did; see *Going further*), but it calls the mean square `variance`, although no mean is subtracted. Shortened, in PyTorch's notation:
 
 ```python
 variance = x.float().pow(2).mean(-1, keepdim=True)
 return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
 ```
 
-**A real variance.** [Keras's](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) `LayerNormalization(rms_scaling=True)` divides by σ but does not subtract the mean:
+**A real variance.** [Keras's](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) `LayerNormalization(rms_scaling=True)` divides by σ but does not subtract the mean. Shortened, in PyTorch's notation:
 
 ```python
 variance = x.var(-1, correction=0, keepdim=True)
@@ -599,9 +598,9 @@ For 101, 102, 103, 104 this gives 90.3 to 93.0, where RMSNorm gives numbers clos
 
 ## In short
 
-* RMSNorm divides a token vector by its root mean square and multiplies by γ. Before γ, the size is gone and the direction remains.
+* RMSNorm divides a token vector by its root mean square and multiplies by γ. Before γ, only the direction remains.
 * By keeping the mean, you lose re-centering invariance: a number added to all features changes the output.
-* In the text measured, SmolLM2's tokens have no large common mean. Subtracting the mean still raises the perplexity by 36%, mostly because of the first token.
+* In the three texts, SmolLM2's tokens have no large common mean. Subtracting the mean still raises the loss: by 0.31 on the Zen, mostly because of the first token, by 0.35 on *Two Cities*, and by 0.03 on *Alice*.
 * An answer that still sounds right does not prove that a function is right.
 
 ## Three closing questions
@@ -618,7 +617,7 @@ Apart from ε, the length is √4096 = 64 for both layers. After RMSNorm, one fe
 
 <details><summary>Answer</summary>
 
-The code adds up the squares instead of taking their mean, so its outputs are only 1/√d of what they should be. In training from scratch, γ and the matrices adapt to that size. Llama's weights were trained with the mean.
+The code adds up the squares instead of taking their mean, so its outputs are only 1/√d of what they should be. In training from scratch, γ and the matrices adapt to that size. Llama's weights were trained with the mean of the squares, not with their sum.
 
 </details>
 
@@ -626,7 +625,7 @@ The code adds up the squares instead of taking their mean, so its outputs are on
 
 <details><summary>Answer</summary>
 
-If you simply use LayerNorm, you compute another function, which cost SmolLM2 0.31 of loss. But there is an exact way. The 2d numbers [x, −x] have mean 0, and their variance is RMS², so the first half of LayerNorm's output is RMSNorm's.
+If you simply use LayerNorm, you compute another function, which cost SmolLM2 0.31 of loss on the Zen. But there is an exact way. The 2d numbers [x, −x] have mean 0, and their variance is RMS², so the first half of LayerNorm's output is RMSNorm's.
 
 </details>
 
@@ -635,24 +634,22 @@ The next cell checks the first answer and the third.
 
 # %% [markdown] lang="zh"
 r"""
-先看最后一行，《Python 之禅》。所有词元都减均值，损失是 3.39；放过第一个词元，只有 3.16，多出来的 0.31 就少了四分之三。《双城记》里只少三分之一。
+读《Python 之禅》，0.31 里有 0.26 来自第一个词元，其余的词元合起来只有 0.08。读《双城记》，其余的词元代价更大。读《爱丽丝漫游奇境》，整个步骤的代价只有 0.03。
 
-剩下的 0.08 并不算多，十个随机方向里，有八个的代价比它还大，所以在十一个方向里，按代价从大到小，均值只排第九。读《爱丽丝漫游奇境》，它排在中间；读《双城记》，它排第二。如果均值和别的方向没有两样，排在第几，机会都相等。三次的名次相差这么远，看不出它比别的方向更有用。有的方向去掉之后，损失反而低了，那多半是碰巧，因为这几段文字都太短。
+剩下的这些，最多 0.22，真是因为少了均值吗？还是说，不管从词元里去掉**什么**，都要付出一点代价？选读里改为去掉随机方向，结果看不出均值的方向与它们有什么两样。
 
-那么，不减均值，到底丢掉了什么？丢掉了整体平移不变这种性质，遇到很大的公共均值就没有了保护。在量过的文字里没有这样的均值，这层保护没派上用场。至于均值这么小，是不是训练的功劳，我们不知道。
-
-这个实验还有一件事回答不了：如果**训练**的时候就减均值，模型会不会更好？论文把两种都训练过。做翻译的 Transformer，用层归一化得 26.6 分，用 RMSNorm 得 26.8 分（BLEU，越高越好），分不出高下，而用 RMSNorm 时，每一步训练少花 7% 的时间。
+那么，不减均值，到底丢掉了什么？失去平移不变性，就挡不住很大的公共均值。在这三段文字里没有这样的均值，这层保护没派上用场。至于均值这么小是不是训练的功劳，如果**训练**的时候就减均值，模型会不会更好，这个实验都回答不了。论文把两种都训练过。做翻译的 Transformer，用层归一化得 26.6 分，用 RMSNorm 得 26.8 分（BLEU，越高越好），分不出高下，而用 RMSNorm 时，每一步训练少花 7% 的时间。
 
 ## 别的代码怎么写
 
-**名字起错了**：[Hugging Face 的 Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) 算得没错，却把均方叫做 `variance`（方差），其实什么也没有减。
+**名字起错了**：[Hugging Face 的 Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) 算得没错（只是比你舍入得早，见选读），却把均方叫做 `variance`（方差），其实什么也没有减。用 PyTorch 的写法，简化之后就是：
 
 ```python
 variance = x.float().pow(2).mean(-1, keepdim=True)
 return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
 ```
 
-**真的求了方差**：[Keras](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) 的 `LayerNormalization(rms_scaling=True)` 除以 σ，分子却不减均值。
+**真的求了方差**：[Keras](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) 的 `LayerNormalization(rms_scaling=True)` 除以 σ，分子却不减均值。用 PyTorch 的写法，简化之后就是：
 
 ```python
 variance = x.var(-1, correction=0, keepdim=True)
@@ -663,9 +660,9 @@ return x * torch.rsqrt(variance + epsilon) * gamma
 
 ## 小结
 
-* RMSNorm 让词元向量除以自己的均方根，再乘 γ。乘 γ 之前，大小没了，方向还在。
-* 不减均值，就丢掉了整体平移不变的性质：给所有特征加上同一个数，输出就会变。
-* 在量过的文字里，SmolLM2 的词元没有很大的公共均值。即使这样，减去均值也会让困惑度高出 36%，主要是因为第一个词元。
+* RMSNorm 让词元向量除以自己的均方根，再乘 γ。乘 γ 之前，只剩方向。
+* 不减均值，就丢掉了平移不变性：给所有特征加上同一个数，输出就会变。
+* 在这三段文字里，SmolLM2 的词元没有很大的公共均值。即使这样，减去均值也会让损失升高：《Python 之禅》高 0.31，主要是因为第一个词元；《双城记》高 0.35；《爱丽丝漫游奇境》高 0.03。
 * 回答听上去没问题，不等于函数没写错。
 
 ## 三个思考题
@@ -682,7 +679,7 @@ return x * torch.rsqrt(variance + epsilon) * gamma
 
 <details><summary>答案</summary>
 
-代码把平方加了起来，却没有求均值，所以输出只有应有的 1/√d。从头训练时，γ 和各个矩阵会去适应这个大小；Llama 的权重却是配合均值训练出来的。
+代码把平方加了起来，却没有求均值，所以输出只有应有的 1/√d。从头训练时，γ 和各个矩阵会去适应这个大小；Llama 的权重却是配合“平方的均值”（不是平方和）训练出来的。
 
 </details>
 
@@ -690,7 +687,7 @@ return x * torch.rsqrt(variance + epsilon) * gamma
 
 <details><summary>答案</summary>
 
-直接换成层归一化，算的就是另一个函数，SmolLM2 的损失会因此高出 0.31。不过有一个精确的办法：[x, −x] 这 2d 个数，均值是 0，方差正好是 RMS²，所以层归一化输出的前一半就是 RMSNorm 的输出。
+直接换成层归一化，算的就是另一个函数，SmolLM2 读《Python 之禅》的损失会因此高出 0.31。不过有一个精确的办法：[x, −x] 这 2d 个数，均值是 0，方差正好是 RMS²，所以层归一化输出的前一半就是 RMSNorm 的输出。
 
 </details>
 
@@ -724,6 +721,56 @@ r"""
 * 层归一化的几何意义：[On the Expressivity Role of LayerNorm](https://arxiv.org/abs/2305.02582)，Brody、Alon 和 Yahav，2023。
 
 SmolLM2 的 61 个 RMSNorm 里，有 30 个后面紧接着前馈网络，也就是四个函数里的第二个。[第 07 课](07_activations_and_gates.ipynb)就来写它。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: a direction like any other?
+
+Subtracting the mean removes a vector's component along one direction, the diagonal. The next cells remove the component along each of ten random directions instead, one at a time. For a unit vector u, `others_without(u)` does this by multiplying with $I - uu^\top$. It never touches the first token, so that all eleven directions are compared fairly.
+
+If the model needs the mean, removing it should cost more than removing a random direction.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：与别的方向有没有两样？
+
+减去均值，就是去掉向量在对角线方向上的分量。下面随机取十个方向，改为去掉向量在这些方向上的分量，每次只去掉一个。如果 u 是单位向量，乘以 $I - uu^\top$ 就能做到这一点，`others_without(u)` 用的就是这个办法。第一个词元始终不动，这样十一个方向才可比。
+
+如果模型需要均值，去掉它就应该比去掉一个随机方向代价更大。
+"""
+
+
+# %%
+def others_without(u):
+    cut = torch.eye(576) - torch.outer(u, u)  # (d, d)
+    return lambda x, *rest: rms_norm(torch.cat([x[:, :1], x[:, 1:] @ cut], 1), *rest)
+
+
+diagonal = torch.ones(576) / 576**0.5
+random = F.normalize(torch.randn(10, 576, generator=torch.Generator().manual_seed(1)), dim=-1)
+cuts = [others_without(u) for u in (diagonal, *random)]
+
+# %% tags=["slow"]
+with skip_if_missing():
+    model = load_smollm2()
+    print(f"{'':11}{'x[1:] - μ':>9}   place   x[1:] - random")
+    for name, text in THREE_TEXTS.items():
+        full = loss(model, text, rms_norm)
+        mean, *others = (loss(model, text, cut) - full for cut in cuts)
+        place = 1 + sum(other > mean for other in others)
+        print(f"{name:11}{mean:+9.2f}{place:8}  ", *(f"{other:+.2f}" for other in sorted(others, reverse=True)))
+    del model
+
+# %% [markdown] lang="en"
+r"""
+On the Zen the mean is only ninth among the eleven directions, on *Alice* it is in the middle, and on *Two Cities* it is second. That is what you would expect of a direction like any other. Some losses even fall, which may well be chance on such short texts.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+读《Python 之禅》，在十一个方向里，均值的代价只排第九；读《爱丽丝漫游奇境》，它正好在中间；读《双城记》，它排第二。如果它与别的方向没有两样，排在每一名的概率都一样，这样的结果正在意料之中。有的方向去掉之后，损失反而低了，那多半是碰巧，因为这几段文字都太短。
 """
 
 # %% [markdown] lang="en"
@@ -799,39 +846,39 @@ r"""
 r"""
 ## Going further: the giant first token
 
-How large can one feature be after the division? The squares of all d features then have mean 1, so they add up to d. In the extreme case one feature accounts for all of it. With 576 features the limit is therefore √576 = 24, however large the token was. The next cell shows how close the first token comes to it: `y[507]` is its feature 507 after the division, before γ, and `rest` is the RMS of its other 575 features.
+How large can one feature be after the division? The squares of all d features then have mean 1, so they add up to d. In the extreme case one feature accounts for all of it. With 576 features the limit is therefore √576 = 24, however large the token was. The next cell shows how close the first token comes to it: `x[507]` is its feature 507 before the division, `y[507]` is the same feature after it, before γ, and `rest` is the RMS of its other 575 features.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：庞大的第一个词元
 
-相除之后，一个特征最大能到多少？这时 d 个特征的平方，均值是 1，所以总和是 d，最多全部归一个特征所有。因此，有 576 个特征时，不论词元原来有多大，上限都是 √576 = 24。下一个单元格看看第一个词元离这个上限有多近：`y[507]` 是它的 507 号特征，已经相除，还没有乘 γ；`rest` 是其余 575 个特征的均方根。
+相除之后，一个特征最大能到多少？这时 d 个特征的平方，均值是 1，所以总和是 d，最多全部归一个特征所有。因此，有 576 个特征时，不论词元原来有多大，上限都是 √576 = 24。下一个单元格看看第一个词元离这个上限有多近：`x[507]` 是它的 507 号特征，还没有相除；`y[507]` 是同一个特征，已经相除，还没有乘 γ；`rest` 是其余 575 个特征的均方根。
 """
 
 # %% tags=["slow"]
 seen = []
 with skip_if_missing():
     loss(load_smollm2(), ZEN, watched)
-    for number in (24, 25, 58, 59, 61):
+    for number in (7, 23, 24, 25, 58, 59, 61):
         first = seen[number - 1][0]  # (d,)
         y = rms_norm(first, (576,))
         rest = torch.cat([y[:507], y[508:]]).square().mean().sqrt()
-        size = first.square().mean().sqrt()
-        print(f"norm {number}   RMS {size:6.1f}   y[507] {y[507]:5.2f}   {rest = :.3f}")
+        print(f"norm {number:2}   RMS {first.square().mean().sqrt():6.1f}   x[507] {first[507]:7.0f}", end="   ")
+        print(f"y[507] {y[507]:5.2f}   {rest = :.3f}")
 
 # %% [markdown] lang="en"
 r"""
 At norm 25, and still at norm 58, the first token is almost nothing but its feature 507, at 23.8 out of 24. The division makes this token as large as the others, but it cannot make it less lopsided.
 
-Where does the giant come from? Norms 24 and 25 are on either side of the feed-forward network of layer 12, so this network makes it. In the same way, the networks of layers 29 and 30, after norms 58 and 60, shrink it again. Do they react to feature 507? Hide it from both of them by setting its γ to 0, and see what they do.
+Where does the giant come from? An earlier, smaller giant in feature 507, 653 at norm 7, has almost gone by norm 24. The feed-forward network of layer 12, between norms 24 and 25, raises it from 52 to 22552. In the same way, the networks of layers 29 and 30, after norms 58 and 60, shrink it again. Do they react to feature 507? Hide it from both of them by setting its γ to 0, and see what they do.
 """
 
 # %% [markdown] lang="zh"
 r"""
 在第 25 处，第一个词元几乎只剩下 507 号特征，达到了 23.8，离 24 只差一点，到了第 58 处还是这样。相除只能让这个词元和别的一样大，改变不了一个特征独大的局面。
 
-它是从哪里来的？第 24 处和第 25 处之间，正好隔着第 12 层的前馈网络，所以是这个网络把它变大的。同样，第 58 处和第 60 处后面，是第 29 层和第 30 层的前馈网络，它们又让它缩了回去。这两个网络是不是看到了 507 号特征才这样做的？把这两处的 γ 里对应的数改成 0，不让它们看见，试一试。
+它是从哪里来的？507 号特征在第 7 处就大过一次，到了 653，可是到第 24 处几乎消失了。第 24 处和第 25 处之间，正好隔着第 12 层的前馈网络，是它把这个特征从 52 推高到 22552。同样，第 58 处和第 60 处后面，是第 29 层和第 30 层的前馈网络，它们又让它缩了回去。这两个网络是不是看到了 507 号特征才这样做的？把这两处的 γ 里对应的数改成 0，不让它们看见，试一试。
 """
 
 # %% tags=["slow"]
@@ -847,12 +894,12 @@ with skip_if_missing():
 
 # %% [markdown] lang="en"
 r"""
-Now the token stays at 897 instead of shrinking to 208. So these two networks read feature 507 and shrink it.
+Now the token stays at 897 instead of shrinking to 208. So at least one of these two networks reads feature 507, and together they shrink it.
 """
 
 # %% [markdown] lang="zh"
 r"""
-这一回，词元停在 897，没有缩到 208。可见这两个网络确实要读 507 号特征，读到了才把它缩小。
+这一回，词元停在 897，没有缩到 208。可见这两个网络里至少有一个要读 507 号特征，它们合起来把它缩小。
 """
 
 # %% [markdown] lang="en"
@@ -1033,7 +1080,7 @@ print("Gemma", solved_gemma(token, gain - 1).tolist())
 r"""
 ## Going further: what a single γ says
 
-In SmolLM2's very first norm, 271 of the 576 numbers in γ are negative. Does the model turn these features around? You cannot tell from γ, because γ never acts alone. The matrices that read the norm's output multiply its features again, so γ can be folded into them: multiply column i of each matrix by $\gamma_i$, and leave γ out of the norm. The result is the same.
+In SmolLM2's very first norm, 271 of the 576 numbers in γ are negative. Does the model flip the sign of these features? You cannot tell from γ, because γ never acts alone. The matrices that read the norm's output multiply its features again, so γ can be folded into them: multiply column i of each matrix by $\gamma_i$, and leave γ out of the norm. The result is the same.
 """
 
 # %% [markdown] lang="zh"

@@ -9,8 +9,8 @@ def still_paris() -> Question:
         "still_paris",
         {
             Text(en="still Paris", zh="仍然是 Paris"): True,
-            Text(en="something else", zh="别的答案"): False,
-            Text(en="commas", zh="只剩逗号"): False,
+            Text(en="another city", zh="别的城市"): False,
+            Text(en="no city at all", zh="根本不是城市"): False,
         },
         why=Text(
             en="It still says Paris, although all 61 norms now do something that the model was not trained with.",

@@ -6,4 +6,4 @@ from blocklab_course.pretrained.prompts import ZEN
 ALICE = "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do"
 # Charles Dickens, 1859
 CITIES = "It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness"
-THREE_TEXTS = ALICE, CITIES, ZEN
+THREE_TEXTS = {"Alice": ALICE, "Two Cities": CITIES, "Zen": ZEN}
