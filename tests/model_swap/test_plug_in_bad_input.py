@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from blocklab import standardize
 from blocklab_course import plug_in
 from blocklab_course.dependencies import OPTIONAL
 from blocklab_course.i18n import use_language
@@ -122,6 +123,41 @@ def test_error_names_line_of_learner(plug_into):
     assert got.messages[0].startswith("Your function stops with RuntimeError: ")
     line = multiply_vectors.__code__.co_firstlineno + 2
     assert got.messages[1:] == (f"line {line} of your code: `return square @ square`",)
+
+
+def sizes_as_axes(x, normalized_shape, *_others):
+    return standardize(x, normalized_shape)
+
+
+class PassesRange(nn.BatchNorm2d):
+    def forward(self, x):
+        return (lambda axes: standardize(x, axes))(range(2, 4))
+
+
+LIBRARY_RAISES = {  # block, candidate, the line below the first one of its function; the library's error, and the line
+    "a function": (
+        ("layer_norm", sizes_as_axes, sizes_as_axes),
+        "ValueError: standardize: expected axes between -3 and 2, at least one, got (384,)",
+        "return standardize(x, normalized_shape)",
+    ),
+    "a lambda in a Module": (
+        ("batch_norm", PassesRange(3), PassesRange.forward),
+        "TypeError: standardize: expected axes to be an integer or a tuple of integers, got range(2, 4)",
+        "return (lambda axes: standardize(x, axes))(range(2, 4))",
+    ),
+}
+
+
+@pytest.mark.parametrize(("candidate", "error", "line"), LIBRARY_RAISES.values(), ids=list(LIBRARY_RAISES))
+@pytest.mark.parametrize(
+    ("language", "form"), [("en", "line {number} of your code: `{line}`"), ("zh", "你的代码第 {number} 行：`{line}`")]
+)
+def test_error_of_library_is_reported_where_learner_calls_it(candidate, error, line, language, form, plug_into):
+    block, function, defined = candidate
+    with use_language(language):
+        got = plug_into("MiniLM" if block == "layer_norm" else "EfficientNet-Lite0", block, function)
+    assert error in got.messages[0]
+    assert got.messages[1:] == (form.format(number=defined.__code__.co_firstlineno + 1, line=line),)
 
 
 @pytest.mark.parametrize(

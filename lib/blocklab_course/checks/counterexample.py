@@ -35,9 +35,7 @@ def describe_difference(got: Outcome, wanted: Outcome, differs: str, tolerance: 
             return _message("not-differentiable")
         if got.error is None:
             return _unknown()
-        return _message(
-            "raises", error=f"{type_name(got.error)}: {got.message}" if got.message else type_name(got.error)
-        )
+        return "raises", describe_error(got)
     if got.values.keys() != wanted.values.keys():
         return _message("wrong-type", got=_describe_result(got), wanted=_describe_result(wanted))
     x, y = got.values[differs], wanted.values[differs]
@@ -88,6 +86,14 @@ def _describe_kind(x: object) -> str:
     if isinstance(x, Tensor):
         return str(A_TENSOR)
     return x.description if isinstance(x, Unsupported) else A_KIND.format(kind=type_name(x))
+
+
+def describe_error(got: Outcome) -> list[str]:
+    """Say which error was raised. The list is empty if the function ran, but something did not come of it."""
+    if got.error is None or isinstance(got.error, NotDifferentiable):
+        return []
+    kind = type_name(got.error)
+    return [MESSAGES["raises"].format(error=f"{kind}: {got.message}" if got.message else kind)]
 
 
 def error_location(got: Outcome) -> list[str]:

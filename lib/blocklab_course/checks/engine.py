@@ -12,6 +12,7 @@ from .case import Case
 from .counterexample import (
     Counterexample,
     describe_difference,
+    describe_error,
     error_location,
     find_counterexample,
     format_value,
@@ -250,7 +251,10 @@ def _describe_failure(
         elif name is None and (again := _compare_two_calls(attempt, wrong)):
             name = "two-results"
             messages = [MESSAGES[name].format(what=again.what, first=again.yours, second=again.expected)]
-    messages += error_location(shown.got)
+    location = error_location(shown.got)
+    if known and location:  # the line is hard to understand without the error that arises in it
+        messages += describe_error(shown.got)
+    messages += location
     example = find_counterexample(exercise, shown.case, shown.got, shown.wanted, shown.differs)
     failures = count_failure(exercise.name, name)
     return Verdict(exercise, False, name, messages=tuple(messages), counterexample=example, failures=failures)

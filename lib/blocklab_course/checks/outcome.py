@@ -2,16 +2,21 @@
 
 import linecache
 import math
+import os
 import sys
 import sysconfig
 import traceback
 import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from types import FrameType
 
 import torch
 from torch import Tensor
+
+import blocklab
 
 from .case import Case, is_float
 from .messages import A_KIND, A_TUPLE, NOT_CALLED
@@ -78,13 +83,14 @@ def snapshot(x: object) -> object:
 
 FEW = 1 / 64  # of many 16-bit numbers; to round in another order changes about every fourth
 
-_LIBRARY_PATHS = (
-    str(Path(__file__).parents[1]),
-    str(Path(torch.__file__).parent),
-    sysconfig.get_path("stdlib"),
-    sysconfig.get_path("purelib"),
-    "<frozen",
+_PACKAGES = {"site-packages", "dist-packages"}  # folders of installed packages: of the system, an environment, a user
+_LIBRARY_FOLDERS = (
+    Path(__file__).parents[1],
+    *(Path(package.__file__).parent for package in (blocklab, torch)),  # may be imported from elsewhere
+    *(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")),
 )
+_GENERATED = ("<frozen", "<eval_with_key>")  # by Python, and by torch when it compiles
+_LIBRARY_PATHS = (*{os.path.join(folder, "") for folder in _LIBRARY_FOLDERS}, *_GENERATED)
 
 
 class NotComparable(Exception):
@@ -201,22 +207,28 @@ def _describe_error(error: BaseException, case: Case) -> tuple[BaseException, st
     return NotDifferentiable() if detached else error, message
 
 
+@cache
 def is_library_code(file: str) -> bool:
     """Return whether a file belongs to Python, torch, an installed package or Blocklab, and not to the learner."""
-    return file.startswith(_LIBRARY_PATHS)
+    return file.startswith(_LIBRARY_PATHS) or not _PACKAGES.isdisjoint(Path(file).parts)
 
 
 def failing_line(error: BaseException) -> tuple[int, str] | None:
-    """Return number and text of the learner's line in which an error arose: the innermost outside any library."""
-    own = None
-    for frame, number in traceback.walk_tb(error.__traceback__):
-        if not is_library_code(frame.f_code.co_filename):
-            own = frame, number
-    if own is None:
-        return None
-    frame, number = own
-    line = linecache.getline(frame.f_code.co_filename, number, frame.f_globals).strip()
-    return number, truncate(line)
+    """Return number and text of the learner's line in which an error arose: the innermost outside any library.
+
+    An error of a library is reported where the learner's code calls it.
+    """
+    steps = list(traceback.walk_tb(error.__traceback__))
+    own = [(frame, number) for frame, number in steps if not is_library_code(frame.f_code.co_filename)]
+    lines = [(number, truncate(_source_line(frame, number))) for frame, number in reversed(own)]
+    with_text = (line for line in lines if line[1])  # what has none may be generated, as the methods of a dataclass are
+    return next(with_text, lines[0] if lines else None)
+
+
+def _source_line(frame: FrameType, number: int) -> str:
+    file = frame.f_code.co_filename
+    linecache.checkcache(file)
+    return linecache.getline(file, number, frame.f_globals).strip()
 
 
 def _gradients(values: dict[str, object], leaves: dict[str, Tensor]) -> dict[str, Tensor]:
