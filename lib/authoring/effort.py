@@ -14,13 +14,14 @@ LABEL = Text(
 
 
 def exercise_labels(lesson: Lesson, manifest: Manifest, language: str) -> dict[str, str]:
-    """The label of each exercise whose effort the manifest gives, by the id of its cell."""
+    """The label of each exercise whose effort the manifest gives, by the id of its cell. Only these are numbered."""
     cells = [cell for cell in lesson.cells if isinstance(cell, Code) and "exercise" in cell.tags]
+    found = {cell.id: submitted_exercises(cell.source) & manifest.effort.keys() for cell in cells}
+    labelled = {id: min(names) for id, names in found.items() if names}
     labels = {}
-    for number, cell in enumerate(cells, start=1):
-        for name in submitted_exercises(cell.source) & manifest.effort.keys():
-            minutes, difficulty = manifest.effort[name]
-            dots = "●" * difficulty + "○" * (HARDEST - difficulty)
-            form = getattr(LABEL, language)
-            labels[cell.id] = form.format(number=number, total=len(cells), minutes=minutes, dots=dots)
+    for number, (id, name) in enumerate(labelled.items(), start=1):
+        minutes, difficulty = manifest.effort[name]
+        dots = "●" * difficulty + "○" * (HARDEST - difficulty)
+        form = getattr(LABEL, language)
+        labels[id] = form.format(number=number, total=len(labelled), minutes=minutes, dots=dots)
     return labels

@@ -19,16 +19,26 @@ LABEL = {
 
 
 def test_label_has_place_minutes_and_difficulty():
-    codes = ("check('mean', my_mean)", "print(1)", "catch('mean', my_inputs)", "check('unknown', 1)")
-    tags = (("exercise",), (), ("exercise",), ("exercise",))
+    codes = ("check('mean', my_mean)", "print(1)", "catch('mean', my_inputs)")
+    tags = (("exercise",), (), ("exercise",))
     cells = [Code(f"cell-{n}", n, code, tag) for n, (code, tag) in enumerate(zip(codes, tags, strict=True))]
     lesson = Lesson("01_means", "01_means.py", (BilingualText("title", 1, "# 01", "# 01"), *cells))
     manifest = Manifest(effort={"mean": (10, 2), "catch_mean": (25, 3)})
     assert exercise_labels(lesson, manifest, "en") == {
-        "cell-0": "*Exercise 1 of 3 · about 10 minutes · ●●○*",
-        "cell-2": "*Exercise 2 of 3 · about 25 minutes · ●●●*",
+        "cell-0": "*Exercise 1 of 2 · about 10 minutes · ●●○*",
+        "cell-2": "*Exercise 2 of 2 · about 25 minutes · ●●●*",
     }
-    assert exercise_labels(lesson, manifest, "zh")["cell-0"] == "*练习 1/3 · 大约 10 分钟 · ●●○*"
+    assert exercise_labels(lesson, manifest, "zh")["cell-0"] == "*练习 1/2 · 大约 10 分钟 · ●●○*"
+
+
+def test_exercises_without_a_label_are_not_counted():
+    codes = ("check('unknown', 1)", "check('mean', my_mean)", "my_sum = 3", "check('variance', 2)", "check('other', 1)")
+    cells = [Code(f"cell-{n}", n, code, ("exercise",)) for n, code in enumerate(codes)]
+    manifest = Manifest(effort={"mean": (10, 2), "variance": (3, 1)})
+    assert exercise_labels(Lesson("01_means", "01_means.py", tuple(cells)), manifest, "en") == {
+        "cell-1": "*Exercise 1 of 2 · about 10 minutes · ●●○*",
+        "cell-3": "*Exercise 2 of 2 · about 3 minutes · ●○○*",
+    }
 
 
 @pytest.mark.parametrize("path", BUILT, ids=lambda path: f"{path.parent.name}/{path.stem}")
