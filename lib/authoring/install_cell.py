@@ -14,10 +14,11 @@ _NOT_HERE = {
     "zh": "没有找到软件包 blocklab。请在新单元格里运行 %pip install git+{url}，再运行这个单元格。",
 }
 _NO_ADDRESS = {
-    "en": "The package blocklab is not here, and this copy has no address yet to install it from: its owner runs "
-    "`make address URL=…` once. In the folder of the whole project the lesson runs as it is.",
-    "zh": "没有找到软件包 blocklab；这份副本还没有地址，也无从安装：请分享它的人运行一次 `make address URL=…`。"
-    "放在完整的项目文件夹里，这一课可以直接运行。",
+    "en": "The package blocklab is not here, and this notebook does not say where to download it, so it cannot be "
+    "installed automatically. Ask the person who shared the notebook to run `make address URL=…` and to send it to you "
+    "again. Or download the folder of the whole project and open the lesson there.",
+    "zh": "没有找到软件包 blocklab。这份笔记本里没有写明项目的下载地址，因此无法自动安装。"
+    "请让分享笔记本的人先运行 `make address URL=…`，再重新发给你；或者下载整个项目文件夹，在里面打开这一课。",
 }
 
 # The packages that live panels need, with their modules. Colab has both (anywidget 0.9.21) and installs nothing; an

@@ -284,7 +284,10 @@ def test_notebooks_without_an_address_install_nothing(project):
     assert run(project, "build", "--no-execute") == 0
     for path in project.root.glob("notebooks/*/*.ipynb"):
         assert not re.search(r"colab\.research|%pip|git\+|YOUR_NAME|\.invalid", path.read_text("utf-8"))
-    lines = {"en": "its owner runs `make address URL=…` once.", "zh": "请分享它的人运行一次 `make address URL=…`。"}
+    lines = {
+        "en": "Ask the person who shared the notebook to run `make address URL=…` and to send it to you again.",
+        "zh": "请让分享笔记本的人先运行 `make address URL=…`，再重新发给你；",
+    }
     for language, line in lines.items():
         source = cells(project, language)["setup"].source
         for there in ({"google.colab"}, set()):
