@@ -45,6 +45,10 @@ def only_docstring(x, shape, weight=None, bias=None, eps=1e-5):
     """Docstring."""
 
 
+def only_pass(x, shape, weight=None, bias=None, eps=1e-5):
+    pass
+
+
 def only_dots(x, shape, weight=None, bias=None, eps=1e-5): ...
 
 
@@ -56,11 +60,12 @@ def not_implemented(x, shape, weight=None, bias=None, eps=1e-5):
     raise NotImplementedError
 
 
-@pytest.mark.parametrize("stub", [None, ..., only_docstring, only_dots, returns_dots, not_implemented])
+@pytest.mark.parametrize("stub", [None, ..., only_docstring, only_pass, only_dots, returns_dots, not_implemented])
 def test_stub_is_not_written_yet(stub, language):
     verdict = check("layer_norm", stub)
     assert (verdict.passed, verdict.mistake, verdict.failures) == (False, "not-written-yet", 0)
     assert str(MESSAGES["not-written-yet"]) in str(verdict)
+    assert all(f"`{placeholder}`" in str(verdict) for placeholder in ("...", "None", "pass"))
 
 
 def forgot_return(x, shape, weight=None, bias=None, eps=1e-5):

@@ -4,8 +4,8 @@ from blocklab_course.i18n import Text
 
 MESSAGES = {
     "not-written-yet": Text(
-        en="Not written yet. Replace the `...` or `None` and run the cell again.",
-        zh="还没有写。请把 `...` 或 `None` 换成你的答案，再运行这个单元格。",
+        en="Not written yet. Replace the `...`, `None` or `pass` with your answer, and run the cell again.",
+        zh="还没有写。请把 `...`、`None` 或 `pass` 换成你的答案，再运行这个单元格。",
     ),
     "no-return": Text(
         en="Your function returns nothing. Is a `return` missing?",
