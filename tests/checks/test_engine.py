@@ -439,6 +439,33 @@ def test_help_grows_with_repeated_failures():
     assert [str(exercise.section) in text for text in texts] == [True, True, True]
 
 
+KINDS_OF_LINE = {  # exercise and wrong answer; what the text calls the line; what opens it
+    "a solution": (
+        ("layer_norm", eps_outside_and_unbiased),
+        ("One line of a solution: `", "参考写法中的一行：`"),
+        ("Show me one line", "给我看一行代码"),
+    ),
+    "a test": (
+        ("one_mean_axes", 1),
+        ("A test that the right answer passes: `", "正确答案能通过的一项检查：`"),
+        ("Show me a test", "给我看一项检查"),
+    ),
+    "a calculation": (
+        ("root_mean_square", 2.0),
+        ("One line of the calculation: `", "计算过程中的一行：`"),
+        ("Show me one line", "给我看一行代码"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("failing", "named", "opens"), KINDS_OF_LINE.values(), ids=list(KINDS_OF_LINE))
+def test_line_that_is_shown_says_what_it_is(failing, named, opens, language):
+    _first, verdict = check(*failing), check(*failing)
+    place = i18n.LANGUAGES.index(language)
+    assert str(verdict).endswith(f"\n{named[place]}{verdict.hint_line}`")
+    assert f"<summary>{opens[place]}</summary>" in verdict.html()
+
+
 def test_mistake_overrides_section_and_hint_line():
     here, there = Text(en="here", zh="这里"), Text(en="there", zh="那里")
     exercise = Exercise(

@@ -1,5 +1,6 @@
 """The verdict on a submission, as text, as HTML and as data."""
 
+import ast
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,18 @@ from blocklab_course.i18n import Text, get_language
 
 from .counterexample import Counterexample
 from .exercise import Exercise
-from .messages import EXPECTED, INPUT, ONE_LINE, ONE_LINE_SHOWN, PANEL, READ, YOURS
+from .messages import (
+    A_TEST,
+    EXPECTED,
+    INPUT,
+    LINE_OF_CALCULATION,
+    LINE_OF_SOLUTION,
+    ONE_LINE,
+    PANEL,
+    READ,
+    TEST_OF_ANSWER,
+    YOURS,
+)
 
 MIME = "application/vnd.blocklab.verdict+json"
 
@@ -85,6 +97,13 @@ class Verdict:
         return (mistake and mistake.hint_line) or self.exercise.hint_line
 
     @property
+    def _hint_kind(self) -> Text:
+        """What the line of the hint is."""
+        if not self.exercise.evaluate:
+            return LINE_OF_SOLUTION
+        return TEST_OF_ANSWER if _is_comparison(self.hint_line) else LINE_OF_CALCULATION
+
+    @property
     def rows(self) -> list[tuple[str, str]]:
         """The counterexample as names and values: the arguments, the result and, if it may be shown, the right one."""
         if not self.counterexample:
@@ -100,7 +119,7 @@ class Verdict:
         if self.rows and not self.passed:
             lines += ["", *(f"  {name} = {value}" for name, value in self.rows)]
         section = self.section and READ.format(link=f"{self.exercise.lesson} · {self.section}")
-        hint_line = self.hint_line and ONE_LINE_SHOWN.format(line=self.hint_line)
+        hint_line = self.hint_line and self._hint_kind.format(line=f"`{self.hint_line}`")
         panel = self.panel and to_text(self.panel)
         help = [text for text in (section, panel, hint_line) if text]
         return "\n".join([*lines, *([""] if help else []), *help])
@@ -125,7 +144,8 @@ class Verdict:
         if self.panel:
             parts.append(paragraph(to_html(self.panel)))
         if self.hint_line:
-            parts.append(folded(str(ONE_LINE), f'<pre style="white-space:pre-wrap">{escape(self.hint_line)}</pre>'))
+            label = A_TEST if self._hint_kind is TEST_OF_ANSWER else ONE_LINE
+            parts.append(folded(str(label), f'<pre style="white-space:pre-wrap">{escape(self.hint_line)}</pre>'))
         if self.unlocks:
             parts.append(remark(escape(self.unlocks)))
         colour, icon = self._look()
@@ -149,6 +169,12 @@ class Verdict:
 
     def _repr_mimebundle_(self, **_selection: object) -> dict:
         return {"text/plain": str(self), "text/html": self.html(), MIME: self.data}
+
+
+def _is_comparison(line: str) -> bool:
+    """Return whether a line of code says that something holds, as `y.shape == (2,)` does."""
+    [statement] = ast.parse(line).body
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Compare)
 
 
 _TITLE = re.compile(r"(?P<title>[^\n]{1,110}?(?:[.!?](?= )|[。！？]))\s*(?P<body>.*)", re.DOTALL)
