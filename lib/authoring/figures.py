@@ -47,7 +47,7 @@ THUMBNAILS = {  # the picture of each lesson: a panel, and the values of its con
 
 
 BADGES = {  # name → label, value, colour
-    "licence": ("licence", "MIT", TRUE),
+    "licence": ("license", "MIT", TRUE),
     "languages": ("languages", "English 中文", MOVED),
     "gpu": ("GPU", "not needed", TRUE),
 }

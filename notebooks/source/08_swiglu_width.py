@@ -168,7 +168,7 @@ r"""
 
 A multiple of which number? Suppose all you have are the widths of the first LLaMA's four sizes. You suspect that 8d/3 loses its fraction and is rounded up, as you just did, to a multiple of some number, `multiple_of`.
 
-Each ruler is one size, with 8d/3 (no fraction) at 0 and marks at the multiples. The first mark at 0 or to its right is the rule's width, the frame the published one. With 64, 10922 becomes 10944, so the dot misses its frame. On the right, where the grey band is your `multiple_of`, each that fits gets a mark (up to 704).
+Each ruler is one size, with 8d/3 (no fraction) at 0 and marks at the multiples. The first mark at 0 or to its right is the rule's width, the frame the published one. With 64, 10922 becomes 10944, so the dot misses its frame. On the right, where the gray band is your `multiple_of`, each that fits gets a mark (up to 704).
 
 **Predict first.** Which values of `multiple_of` turn 10922 into 11008: all divisors of 11008, some of them, all multiples of 256, or the powers of 2? Choose, drag, then set *try all* to *for 11008*.
 """

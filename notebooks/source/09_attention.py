@@ -469,7 +469,7 @@ A second merit of the mask is that a new token never moves those before it, so a
 
 ## Heads
 
-SmolLM2 handed your function one axis more than a batch, that of the *heads*. A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features; each head attends by itself, with the d of its slice. The results, side by side, go through one more matrix. Below, two heads by hand (`in_proj_weight` holds the three learned matrices):
+SmolLM2 handed your function one axis more than a batch, that of the *heads*. A word may want several things of its neighbors, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighboring features; each head attends by itself, with the d of its slice. The results, side by side, go through one more matrix. Below, two heads by hand (`in_proj_weight` holds the three learned matrices):
 """
 
 # %% [markdown] lang="zh"

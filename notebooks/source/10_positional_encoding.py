@@ -4,7 +4,7 @@ r"""
 
 To attention (lesson 09) *dog bites man* and *man bites dog* are the same heap of three tokens, unless a mask hides some. So [the first Transformer](https://arxiv.org/abs/1706.03762) adds to the d features of each token d sines and cosines that depend on its **position** alone, its *positional encoding*.
 
-Why so many waves? With the fastest alone, the position most like position 0 is one far off, hardly to be told from it. With a slow one, the neighbour looks just like it. Writing either down more often does not help. Many together do.
+Why so many waves? With the fastest alone, the position most like position 0 is one far off, hardly to be told from it. With a slow one, the neighbor looks just like it. Writing either down more often does not help. Many together do.
 
 After this lesson you can write the table and the matrix that shifts it, and say why it needs many frequencies, each twice. It takes about 60 minutes.
 """
@@ -241,7 +241,7 @@ It takes a chain of hands, each slower than the last and counting its turns. Put
 
 How far apart two words are often matters more than where they are. Does the table know?
 
-**Predict first.** At base 10000, put *shift* to 10 and drag *position*. Which stay, the hands, the grey angles between them, the similarity?
+**Predict first.** At base 10000, put *shift* to 10 and drag *position*. Which stay, the hands, the gray angles between them, the similarity?
 """
 
 # %% [markdown] lang="zh"
@@ -352,7 +352,7 @@ Multiplied by M, a token from position 5 on looks five places back. One matrix s
 
 ## The whole table
 
-Here are all rows as colours (0 is white), position 0 on top; below one *row*, beside it one *column*; drag both.
+Here are all rows as colors (0 is white), position 0 on top; below one *row*, beside it one *column*; drag both.
 
 **Predict first.** The line below says that 40% of the columns hardly change. Which makes their share smaller, d = 512 or L = 200? Try both.
 """
@@ -591,7 +591,7 @@ for k in (20, 45, 3):
 r"""
 <details><summary>Answer</summary>
 
-To the row five places back; row 3, which has none, gives it to row 0, the nearest. Row 20 shares with its aim's neighbours, whose dot products are only 1.9 lower. Row 3 aims at −2; there row 1 is already 5.2 below row 0, hence 99%.
+To the row five places back; row 3, which has none, gives it to row 0, the nearest. Row 20 shares with its aim's neighbors, whose dot products are only 1.9 lower. Row 3 aims at −2; there row 1 is already 5.2 below row 0, hence 99%.
 
 Divided by √d the winner of row 20 is the same, but it gets only 9%; a trained matrix may be larger and make up for that. (Until both functions are right, the package's stand in.)
 

@@ -63,7 +63,7 @@ r"""
 r"""
 ## Two clocks
 
-Here are a query and a key of eight features each, so of four *pairs*, each a hand. Its first feature says how far right the tip lies, its second how high. **Rotary positions** ([RoPE](https://arxiv.org/abs/2104.09864)) turn each hand counterclockwise by its token's position times the frequency ω of the pair, the same ω as in lesson 10, whose hands went clockwise. Blue is the query, orange the key, grey the angle between them. Below each dial is what the pair adds to the dot product of query and key, which divided by √d is the score.
+Here are a query and a key of eight features each, so of four *pairs*, each a hand. Its first feature says how far right the tip lies, its second how high. **Rotary positions** ([RoPE](https://arxiv.org/abs/2104.09864)) turn each hand counterclockwise by its token's position times the frequency ω of the pair, the same ω as in lesson 10, whose hands went clockwise. Blue is the query, orange the key, gray the angle between them. Below each dial is what the pair adds to the dot product of query and key, which divided by √d is the score.
 
 Drag the tokens along the line, or the hands of pairs 1 and 2.
 
@@ -222,7 +222,7 @@ Only those of a token's query with its own key, on the diagonal. (And a text of 
 
 There m − n is 0, and the dot product is what it was: the score of a token with itself cannot tell a wrong pairing.
 
-A dot product does not mind the order of the features, if query and key have the same. So put the first features of all pairs in front, then the second, and halves do what neighbours did:
+A dot product does not mind the order of the features, if query and key have the same. So put the first features of all pairs in front, then the second, and halves do what neighbors did:
 """
 
 # %% [markdown] lang="zh"
@@ -245,9 +245,9 @@ print(off.abs().max() < 1e-5)
 
 # %% [markdown] lang="en"
 r"""
-Each feature of a query or key is made by one row of a weight matrix. To convert weights from neighbours to halves, put the rows into this order, head by head (*Going further*).
+Each feature of a query or key is made by one row of a weight matrix. To convert weights from neighbors to halves, put the rows into this order, head by head (*Going further*).
 
-**Predict first.** SmolLM2 with halves in place of neighbours, its rows left alone: will it still say Paris?
+**Predict first.** SmolLM2 with halves in place of neighbors, its rows left alone: will it still say Paris?
 """
 
 # %% [markdown] lang="zh"
@@ -275,7 +275,7 @@ No Paris. It repeats one word, and the loss is 5.04 in place of 3.08. (Yet SmolL
 
 ## Exercise: the rotation
 
-Turn a whole tensor, neighbours as pairs, as under *By hand*. x has the shape `(*, L, d)`, `positions` the shape `(L,)`; the result has the shape and type of x. (Take float64 for the angles, as in lesson 10.)
+Turn a whole tensor, neighbors as pairs, as under *By hand*. x has the shape `(*, L, d)`, `positions` the shape `(L,)`; the result has the shape and type of x. (Take float64 for the angles, as in lesson 10.)
 """
 
 # %% [markdown] lang="zh"
@@ -465,11 +465,11 @@ The window of 128, with 3.407 at 384–512 of *Alice* and 4.123 beyond 128 of *O
 
 </details>
 
-Without a rule nothing breaks at 128; the loss grows, to 4.727 at 384–512. Interpolation costs 0.90 even before 128 (4.350 in place of 3.453), because neighbours now stand a quarter of a step apart, which is new, too. Here looking farther than trained never paid. But nobody trained this model further, and it finds little even in its 128: on *Alice* a window of 32 does no worse. A larger one may need its first token kept in the window.
+Without a rule nothing breaks at 128; the loss grows, to 4.727 at 384–512. Interpolation costs 0.90 even before 128 (4.350 in place of 3.453), because neighbors now stand a quarter of a step apart, which is new, too. Here looking farther than trained never paid. But nobody trained this model further, and it finds little even in its 128: on *Alice* a window of 32 does no worse. A larger one may need its first token kept in the window.
 
 ## What you will meet elsewhere
 
-[Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) pairs halves (Cohere, in the same library, neighbours):
+[Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) pairs halves (Cohere, in the same library, neighbors):
 
 ```python
 x1, x2 = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]
@@ -477,7 +477,7 @@ rotate_half = torch.cat((-x2, x1), dim=-1)
 x * cos + rotate_half * sin
 ```
 
-Meta multiplies complex numbers, whose parts are neighbours:
+Meta multiplies complex numbers, whose parts are neighbors:
 
 ```python
 pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
@@ -621,7 +621,7 @@ r"""
 r"""
 ## Going further: weights for the other pairing
 
-A weight for queries or keys has `num_heads` blocks of d rows, one row for each feature that comes out. It was made for neighbours as pairs. Put its rows in the order in which halves do the same: in each head the first rows of all pairs, then the second rows, both in the order of the pairs. The shape `(num_heads * d, d_model)` stays. (For keys `num_heads` counts the heads of keys, which in SmolLM2 are 3, where queries have 9. With its rows in this order, as they were trained, SmolLM2 in halves has the loss 3.08 again.)
+A weight for queries or keys has `num_heads` blocks of d rows, one row for each feature that comes out. It was made for neighbors as pairs. Put its rows in the order in which halves do the same: in each head the first rows of all pairs, then the second rows, both in the order of the pairs. The shape `(num_heads * d, d_model)` stays. (For keys `num_heads` counts the heads of keys, which in SmolLM2 are 3, where queries have 9. With its rows in this order, as they were trained, SmolLM2 in halves has the loss 3.08 again.)
 """
 
 # %% [markdown] lang="zh"
@@ -672,7 +672,7 @@ check("permute_rows", solved_permute_rows, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-The whole way from tokens to dot products, with two heads of eight features: neighbours with the old rows and halves with the new ones. Do they agree, but for rounding?
+The whole way from tokens to dot products, with two heads of eight features: neighbors with the old rows and halves with the new ones. Do they agree, but for rounding?
 """
 
 # %% [markdown] lang="zh"

@@ -562,7 +562,7 @@ check("sandwich_layer", solved_sandwich_layer, keep=False)
 r"""
 ## Your functions in SmolLM2
 
-SmolLM2's layer is your pre-norm, twice. Its attention rotates queries and keys (lesson 11), and three neighbouring heads of queries share one of keys and values (*grouped queries*, lesson 13). It is asked to complete *The capital of France is*. What you have kept runs:
+SmolLM2's layer is your pre-norm, twice. Its attention rotates queries and keys (lesson 11), and three neighboring heads of queries share one of keys and values (*grouped queries*, lesson 13). It is asked to complete *The capital of France is*. What you have kept runs:
 """
 
 # %% [markdown] lang="zh"
@@ -949,7 +949,7 @@ check("post_norm_layer", solved_post_norm_layer, keep=False)
 r"""
 Now complete the `nn.Module` below, with torch's names: `self_attn`, `linear1`, `linear2`, `norm1`, `norm2`, and ReLU between the linear layers. `src` is `(N, L, d)`; True in the mask is hidden. Use post-norm, torch's default, or set `self.norm_first = True` and use pre-norm. (Inputs for the other order are then left out of the check.)
 
-If you write the attention yourself, too, you need to know that the three matrices stand one below the other in `in_proj_weight`, first all rows of the query, then the key's, then the value's; each of the `nhead` heads takes neighbouring features, and `out_proj` comes last.
+If you write the attention yourself, too, you need to know that the three matrices stand one below the other in `in_proj_weight`, first all rows of the query, then the key's, then the value's; each of the `nhead` heads takes neighboring features, and `out_proj` comes last.
 """
 
 # %% [markdown] lang="zh"

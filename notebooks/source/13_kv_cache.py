@@ -209,7 +209,7 @@ check("cache_bytes", solved_cache_bytes, keep=False)
 r"""
 ## Whose cache is larger?
 
-On the left are the heads of one layer. If each of the queries' heads has one of keys and values, that is *multi-head attention* (MHA); if neighbours share one, **grouped-query attention** (GQA); if all do, **multi-query attention** (MQA). Touch a model's name.
+On the left are the heads of one layer. If each of the queries' heads has one of keys and values, that is *multi-head attention* (MHA); if neighbors share one, **grouped-query attention** (GQA); if all do, **multi-query attention** (MQA). Touch a model's name.
 
 **Predict first.** Llama 3.1 70B has ten times the parameters of Llama 2 7B, and 80 layers instead of 32. How large is its cache, compared with the other's?
 """

@@ -206,7 +206,7 @@ check("tokens_per_second", solved_tokens_per_second, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-The line is this bound; drag the dot. Machines stand at their published bandwidth ([M4 Pro](https://www.apple.com/newsroom/2024/10/apple-introduces-m4-pro-and-m4-max/), [H200](https://www.nvidia.com/en-us/data-center/h200/)), or at bus width × transfer rate (RTX 4090: 384 bits at 21 GT/s; a phone with 64 bits at 9.6, a laptop with 128 bits at 5.6). Whether a model fits is another question. In the grey band it writes more slowly than you read.
+The line is this bound; drag the dot. Machines stand at their published bandwidth ([M4 Pro](https://www.apple.com/newsroom/2024/10/apple-introduces-m4-pro-and-m4-max/), [H200](https://www.nvidia.com/en-us/data-center/h200/)), or at bus width × transfer rate (RTX 4090: 384 bits at 21 GT/s; a phone with 64 bits at 9.6, a laptop with 128 bits at 5.6). Whether a model fits is another question. In the gray band it writes more slowly than you read.
 
 **Predict first.** With 16 bits, which may write faster, 70B on an H200 or 1B on a laptop?
 """

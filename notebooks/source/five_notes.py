@@ -279,7 +279,7 @@ print("running_mean", tuple(nn.BatchNorm2d(16).running_mean.shape))
 r"""
 <details><summary>E13: true or false?</summary>
 
-**Half true.** Only where a colour image comes in. After a convolution C is the number of its *output* channels, here 16, and these are what BatchNorm gets. ([02](02_norm_axes.ipynb))
+**Half true.** Only where a color image comes in. After a convolution C is the number of its *output* channels, here 16, and these are what BatchNorm gets. ([02](02_norm_axes.ipynb))
 
 </details>
 
@@ -553,7 +553,7 @@ print("eval():", layer.eval()(torch.tensor([[1.0, 2.0]])).detach())
 r"""
 <details><summary>E06: true or false?</summary>
 
-**Half true.** The axis is still there, of size 1 if you like. What cannot be used are the *statistics* of the batch, because the answer for one sample must not depend on its neighbours, and one number has no variance. ([03](03_ema_momentum.ipynb))
+**Half true.** The axis is still there, of size 1 if you like. What cannot be used are the *statistics* of the batch, because the answer for one sample must not depend on its neighbors, and one number has no variance. ([03](03_ema_momentum.ipynb))
 
 </details>
 """

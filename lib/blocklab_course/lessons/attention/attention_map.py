@@ -24,7 +24,7 @@ HEAD = 2  # of layer 0: it looks one place to the left, so the map says somethin
 
 WEIGHT = Text(en="weight", zh="权重")
 MAP = Text(
-    en="rows look at columns: no colour 0, full orange 1, dot: the row's largest",
+    en="rows look at columns: no color 0, full orange 1, dot: the row's largest",
     zh="每一行看向各列：无色 0，纯橙 1，圆点为该行最大",
 )
 TINT = LinearSegmentedColormap.from_list("weight", [to_rgba(MOVED, 0), to_rgba(MOVED)])

@@ -738,7 +738,7 @@ SPLIT_MISTAKES = (
         zh="你把头的轴和批量轴合成了一个轴。这样也行得通，有的代码就是这么写的；但这里要的是两个轴。",
     ),
     wrong("strided-features", cut=lambda x, heads: x.unflatten(-1, (-1, heads)).mT).hint(
-        en="A head takes features that lie apart, 0, h, 2h … It is a slice of neighbours: the first head has the first "
+        en="A head takes features that lie apart, 0, h, 2h … It is a slice of neighbors: the first head has the first "
         "`d / heads` features.",
         zh="你的每个头取的是隔开的特征：0、h、2h……每个头应当是相邻的一段特征：第一个头取前 `d / heads` 个。",
     ),

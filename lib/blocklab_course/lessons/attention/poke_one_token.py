@@ -58,7 +58,7 @@ INPUTS = Text(en="inputs", zh="输入")
 OUTPUTS = Text(en="outputs", zh="输出")
 PUSHED = Text(en="token that is pushed", zh="推动的词元")
 OUTPUT = Text(en="output", zh="输出")
-MAP = Text(en="orange: moved, grey: not, empty: to come", zh="橙色：变了；灰色：没变；空白：还没推")
+MAP = Text(en="orange: moved, gray: not, empty: to come", zh="橙色：变了；灰色：没变；空白：还没推")
 SEEN = Text(
     en="Mask: {mask}. Token {token} (“{word}”) is pushed, and {count} of 8 outputs move: {which}.",
     zh="掩码：{mask}。推动词元 {token}（“{word}”），8 个输出中有 {count} 个改变：{which}。",

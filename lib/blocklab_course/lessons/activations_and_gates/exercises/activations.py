@@ -275,7 +275,7 @@ SWISH_MISTAKES = (
     ),
     wrong("softmax-for-sigmoid", gate=lambda z: z.softmax(-1)).hint(
         en="You take the softmax over the last axis: the weights of a row share one sum, so each number depends on its "
-        "neighbours. The sigmoid looks at one number at a time.",
+        "neighbors. The sigmoid looks at one number at a time.",
         zh="你沿最后一个轴取了 softmax：一行的权重加起来是定值，于是每个数都受同一行其他数的影响。"
         "sigmoid 每次只看一个数。",
     ),

@@ -187,7 +187,7 @@ def not_shared_and(id: str, *, en: str, zh: str, shows: str | None = None, **ste
     """Heads that are not shared, and one more mistake: told together, for the first stops most calls and hides it."""
     return wrong(f"heads-not-shared-and-{id}", serve=as_few, **steps).hint(
         en="Two things. There are fewer heads of keys than of queries, and your product cannot pair them: each serves "
-        f"`h / g` neighbouring queries' heads. And {en}",
+        f"`h / g` neighboring queries' heads. And {en}",
         zh="有两处错误。一是键的头比查询的头少，你的乘法无法把它们配对：每个键值头要给相邻的 `h / g` 个查询头用。"
         f"二是{zh}",
         shown_on=shows,
@@ -320,7 +320,7 @@ AXIS_AND_HEADS = (
 NOT_SHARED = (
     wrong("heads-not-shared", serve=as_few).hint(
         en="There are fewer heads of keys than of queries, and your product cannot pair them. Each of them serves "
-        "`h / g` neighbouring queries' heads.",
+        "`h / g` neighboring queries' heads.",
         zh="键的头比查询的头少，你的乘法无法把它们配对。每个键值头要给相邻的 `h / g` 个查询头用。",
     ),
     not_shared_and(

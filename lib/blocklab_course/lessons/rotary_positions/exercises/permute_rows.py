@@ -76,7 +76,7 @@ COLUMNS_PERMUTED = wrong("columns-permuted", take=columns_in_order).hint(
 )
 MISTAKES = (
     wrong("other-way-round", order=back).hint(
-        en="Your order leads from halves to neighbours, the way back. The weights come with neighbours as pairs: the "
+        en="Your order leads from halves to neighbors, the way back. The weights come with neighbors as pairs: the "
         "first rows of all pairs go in front, the second ones behind them.",
         zh="你的次序是从前后两半变回相邻，方向反了。给出的权重以相邻两行为一对："
         "各对的第一行都排到前面，第二行都排到后面。",
@@ -107,7 +107,7 @@ MISTAKES = (
         zh="你把每个头的前后两半对调了。要做的是把每一对拆开：隔一行取一行，排到前面。",
     ),
     wrong("neighbours-exchanged", order=lambda d: torch.arange(d).view(-1, 2).flip(1).flatten()).hint(
-        en="You exchange the two rows of each pair, and they are still neighbours. The partner has to stand half a "
+        en="You exchange the two rows of each pair, and they are still neighbors. The partner has to stand half a "
         "head away.",
         zh="你只是把每一对的两行对调了，它们仍然相邻。配对的两行应当相隔半个头。",
     ),
@@ -131,7 +131,7 @@ MISTAKES = (
         shown_on="two heads",
     ),
     wrong("rows-dealt-out", cut=lambda weight, heads: weight.unflatten(0, (-1, heads)).transpose(0, 1)).hint(
-        en="You deal the rows out to the heads one by one. A head is a block of neighbouring rows.",
+        en="You deal the rows out to the heads one by one. A head is a block of neighboring rows.",
         zh="你把各行轮流分给各个头。一个头应是相邻的一段行。",
     ),
     wrong("heads-and-pairs-exchanged", lambda w, h: pairs_of(w, h).transpose(0, 1).flatten(0, 2)).hint(

@@ -126,18 +126,18 @@ def alternating(y: Tensor, _x: Tensor) -> Tensor:
 PAIR_MISTAKES = (
     wrong("pairs-of-halves", exponent=half_split_exponent, quarter=quarter_turn_of_halves).hint(
         en="You pair feature i with feature i + d/2, as most of Hugging Face's models do. That is valid with weights "
-        "made for it; this exercise pairs neighbours, 2i with 2i + 1, as Meta's code does.",
+        "made for it; this exercise pairs neighbors, 2i with 2i + 1, as Meta's code does.",
         zh="你让特征 i 与特征 i + d/2 配对，Hugging Face 的多数模型就是这样。"
         "只要权重与之相配，这也是对的；本练习让相邻的特征 2i 与 2i + 1 配对，与 Meta 的代码一致。",
     ),
     wrong("angles-of-halves", exponent=half_split_exponent).hint(
-        en="You rotate neighbours, but lay out the angles for the other pairing, i with i + d/2. The two features of a "
+        en="You rotate neighbors, but lay out the angles for the other pairing, i with i + d/2. The two features of a "
         "pair need the same angle: each angle twice in a row.",
         zh="你旋转的是相邻特征，角度却按另一种配对排列，即 i 与 i + d/2。"
         "一对中的两个特征要用同一个角度：每个角度连续出现两次。",
     ),
     wrong("partners-of-halves", quarter=quarter_turn_of_halves).hint(
-        en="Your angles are laid out for neighbours, but the partner you mix in is the feature d/2 places away. The "
+        en="Your angles are laid out for neighbors, but the partner you mix in is the feature d/2 places away. The "
         "partner of feature 2i is 2i + 1.",
         zh="你的角度按相邻特征排列，混入的却是相隔 d/2 的那个特征。与特征 2i 配对的是 2i + 1。",
     ),
