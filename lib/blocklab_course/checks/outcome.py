@@ -81,6 +81,7 @@ def snapshot(x: object) -> object:
     return x.clone() if x.numel() <= MAX_COPIED else x
 
 
+MAX_GENERATED = 8  # calls without a source that are passed over, as of the methods of a dataclass
 FEW = 1 / 64  # of many 16-bit numbers; to round in another order changes about every fourth
 
 _PACKAGES = {"site-packages", "dist-packages"}  # folders of installed packages: of the system, an environment, a user
@@ -220,9 +221,10 @@ def failing_line(error: BaseException) -> tuple[int, str] | None:
     """
     steps = list(traceback.walk_tb(error.__traceback__))
     own = [(frame, number) for frame, number in steps if not is_library_code(frame.f_code.co_filename)]
-    lines = [(number, truncate(_source_line(frame, number))) for frame, number in reversed(own)]
-    with_text = (line for line in lines if line[1])  # what has none may be generated, as the methods of a dataclass are
-    return next(with_text, lines[0] if lines else None)
+    for frame, number in reversed(own[-MAX_GENERATED:]):
+        if line := _source_line(frame, number):
+            return number, truncate(line)
+    return (own[-1][1], "") if own else None
 
 
 def _source_line(frame: FrameType, number: int) -> str:
