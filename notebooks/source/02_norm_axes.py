@@ -608,7 +608,7 @@ r"""
 
 ## 接着读
 
-* 论文：[Group Normalization](https://arxiv.org/abs/1803.08494)，Wu 和 He，2018。组归一化出自这里，图 2 画出了四种层怎样分组。
+* 论文：[Group Normalization](https://arxiv.org/abs/1803.08494)，吴育昕和何恺明，2018。组归一化出自这里，图 2 画出了四种层怎样分组。
 * 讲解：[《动手学深度学习》英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)讲批量归一化的一节，中间有一小段讲层归一化。
 
 现在你知道层归一化对哪些数求均值了。[第 05 课](05_layer_norm.ipynb)把它写得一丝不差，带上 γ、β，ε 也放对地方。推理时往往没有一批样本，批量归一化怎么办？想知道答案，可以先绕道去看选修的[第 03 课](03_ema_momentum.ipynb)。

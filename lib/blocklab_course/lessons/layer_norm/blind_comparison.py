@@ -94,7 +94,7 @@ FORMULAS = (
     (Text(en="right, as written", zh="正确的写法"), right, TRUE, "-"),
 )
 SIZE = Text(en="standard deviation σ of the input", zh="输入的标准差 σ")
-ERROR = Text(en="largest difference / largest output without ε", zh="相对误差：最大偏差 / ε = 0 时的最大输出")
+ERROR = Text(en="largest difference / largest output without ε", zh="相对误差：最大偏差 / 没有 ε 时的最大输出")
 A_TENTH = Text(en="a tenth", zh="十分之一")
 HIDDEN = Text(en="drag σ to the left:\nthe curves follow", zh="把 σ 往左拖，\n曲线就会画出来")
 SEEN = Text(

@@ -91,7 +91,7 @@ PLATE_MISTAKES = (
     wrong("instance-norm-in-all-samples", plate=N * H * W).hint(
         en="InstanceNorm: you counted the channel in every sample. `N` is not among its axes: each grid has a mean of "
         "its own.",
-        zh="实例归一化：你把每个样本里的这个通道都数了。它的轴里没有 `N`：每一张特征图各算各的。",
+        zh="实例归一化：你把每个样本里的这个通道都数了。它的轴里没有 `N`：每一张特征图各算各的均值。",
     ),
     wrong("instance-norm-in-all-channels", plate=C * H * W).hint(
         en="InstanceNorm: you counted the whole sample. `C` is not among its axes: each grid has a mean of its own.",
