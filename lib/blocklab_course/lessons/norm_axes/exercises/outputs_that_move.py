@@ -95,7 +95,7 @@ PLATE_MISTAKES = (
     ),
     wrong("instance-norm-in-all-channels", plate=C * H * W).hint(
         en="InstanceNorm: you counted the whole sample. `C` is not among its axes: each grid has a mean of its own.",
-        zh="实例归一化：你数的是整个样本。它的轴里没有 `C`：每一张特征图各算各的。",
+        zh="实例归一化：你数的是整个样本。它的轴里没有 `C`：每一张特征图各算各的均值。",
     ),
 )
 
