@@ -861,6 +861,7 @@ r"""
 guitar, music = "He is playing the guitar.", "Someone makes music."
 rest = ["He is playing chess.", "He is reading the news.", "It will rain tomorrow."]
 with skip_if_missing(), torch.inference_mode():
+    net = load_minilm().eval()
     for axes in (-1, (-2, -1)):
         with patch_functions(net, layer_norm=norm_over(axes)):
             batch = net.encode([guitar, music, *rest])  # (N, d)

@@ -148,13 +148,13 @@ def test_generated_code_without_text_is_not_quoted():
         (nn.__file__, True),
         (collections.__file__, True),
         (check.__code__.co_filename, True),
-        ("/home/me/.local/lib/python3.12/site-packages/einops/einops.py", True),
+        ("/opt/me/.local/lib/python3.12/site-packages/einops/einops.py", True),
         ("/usr/lib/python3/dist-packages/numpy/core.py", True),
         ("<frozen importlib._bootstrap>", True),
         (blocklab.__file__.replace("blocklab/__init__", "blocklab_of_mine"), False),
-        ("/tmp/ipykernel_71/1234.py", False),
+        ("/var/ipykernel_71/1234.py", False),
         ("<ipython-input-3-0a1b>", False),
-        ("/home/me/my_norms.py", False),
+        ("/opt/me/my_norms.py", False),
     ],
 )
 def test_library_code_is_told_from_learners(file, library):

@@ -23,7 +23,7 @@ CODE = 4 / 60  # minutes for a line of code
 PANEL, PREDICTION = 2, 2  # minutes
 LINE, FUNCTION = 3, 10  # minutes for an exercise
 NEAR = 3  # minutes between the stated and the estimated time
-OLD_FORM = frozenset(["05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15"])
+OLD_FORM = frozenset(f"{number:02}" for number in range(7, 16))
 """The lessons that still wait to be rewritten with these sections and few predictions."""
 
 _HEADING = re.compile(r"^## +(.+?)\s*$", re.MULTILINE)

@@ -126,7 +126,7 @@ FEATURES = (
     (
         Text(en="It names your mistake", zh="说得出你错在哪里"),
         Text(
-            en="✗ *This is InstanceNorm: one mean per sample and channel. BatchNorm pools the batch too.*\n\n"
+            en="✗ *This is InstanceNorm: one mean per sample and channel. BatchNorm averages over the batch, too.*\n\n"
             "{exercises} exercises know their usual mistakes.",
             zh="✗ *这是实例归一化：每个样本的每个通道各有一个均值。批量归一化还要把所有样本合在一起算。*\n\n"
             "{exercises} 个练习，常见的错误都认得出来。",
