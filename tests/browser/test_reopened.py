@@ -15,7 +15,7 @@ from blocklab_course.i18n import LANGUAGES
 pytestmark = pytest.mark.xdist_group("reopened")
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-LESSON = "05_layer_norm.ipynb"
+LESSON, PICTURES = "05_layer_norm.ipynb", 3
 ALSO_IN_CHINESE = "en", pytest.param("zh", marks=pytest.mark.exhaustive)
 HINT = {"en": "Run the cell to move it.", "zh": "运行这个单元格，就可以移动滑块。"}
 RUN_FIRST = {"en": "Run this cell (Shift + Enter), then", "zh": "先运行这个单元格（Shift + Enter），再"}
@@ -66,6 +66,7 @@ def ran(request, desk, address, copied):
 
 def reopen(page, address, path):
     jupyter_lab.load_notebook(page, address, path)
+    page.evaluate("() => jupyterapp.commands.execute('notebook:expand-all-headings')")
     jupyter_lab.wait_until(page, WIDGETS_ARE_LOOKED_FOR)
 
 
@@ -74,22 +75,24 @@ def stills(page):
 
 
 def expect_stills(page, language, saved):
-    """Every panel shows its picture, its line and an instruction, unless it cannot move, and no widget error."""
-    panels = json.loads(saved.read_text("utf-8"))["cells"]
+    """Every panel shows its picture, its line and an instruction, unless it cannot move; every question its options."""
     shown = [
-        ("".join(output["data"]["text/plain"]), ".still(" not in "".join(cell["source"]))
-        for cell in panels
+        (output["data"], ".still(" not in "".join(cell["source"]))
+        for cell in json.loads(saved.read_text("utf-8"))["cells"]
         for output in cell.get("outputs", [])
         if "blocklab-still" in "".join(output.get("data", {}).get("text/html", ""))
     ]
     assert any(moves for _, moves in shown)
     expect(stills(page)).to_have_count(len(shown))
-    for (line, moves), still in zip(shown, stills(page).all(), strict=True):
-        expect(still).to_contain_text(line)
+    for (data, moves), still in zip(shown, stills(page).all(), strict=True):
+        for line in "".join(data["text/plain"]).splitlines():
+            expect(still).to_contain_text(line.strip())
+        if "data-question" in "".join(data["text/html"]):
+            continue
         expect(still.get_by_text(RUN_FIRST[language])).to_have_count(int(moves))
         expect(still.get_by_role("img")).to_be_visible()
-        width, shown = still.get_by_role("img").evaluate("image => [image.naturalWidth, image.clientWidth]")
-        assert width >= 2 * shown > 1000
+        width, shown_width = still.get_by_role("img").evaluate("image => [image.naturalWidth, image.clientWidth]")
+        assert width >= 2 * shown_width > 1000
     for text in ("Error displaying widget", "Loading widget"):
         for said in page.get_by_text(text).all():
             expect(said).to_be_hidden()
@@ -111,7 +114,7 @@ def test_trusted_lesson_shows_pictures_before_it_runs(page, address, copied):
     page.evaluate(SHUT_DOWN)
     reopen(page, address, "my/en/untouched.ipynb")
     assert page.evaluate(IS_TRUSTED)
-    expect(page.locator(".jp-RenderedImage img")).to_have_count(2)
+    expect(page.locator(".jp-RenderedImage img")).to_have_count(PICTURES)
     expect(page.get_by_text("Error displaying widget")).to_have_count(0)
 
 
