@@ -48,6 +48,16 @@ def deviating(keep_mean=True, keep_variance=True):
     return attempt
 
 
+def deviating_over(**keep):
+    """The same over axes that are given by number, without weight and bias."""
+
+    def attempt(x, axes, eps=1e-5):
+        centred = x - x.mean(axes, keepdim=keep.get("mean", True))
+        return centred / (centred.square().mean(axes, keepdim=keep.get("variance", True)) + eps).sqrt()
+
+    return attempt
+
+
 def without_affine(attempt):
     """The same over axes that are given by number."""
     return lambda x, axes, eps=1e-5: attempt(x, axes, None, None, eps)
@@ -324,6 +334,16 @@ WRONG = {
                 (x - x.mean(axes, True)) / (x - x.mean(axes, True)).square().mean().add(eps).sqrt()
             ),
             {"variance-over-everything"},
+        ),
+        "deviations misaligned": (deviating_over(mean=False), {"mean-without-keepdim"}),
+        "variance of the deviations misaligned": (deviating_over(variance=False), {"variance-without-keepdim"}),
+        "deviations and variance misaligned": (
+            deviating_over(mean=False, variance=False),
+            {"mean-and-variance-without-keepdim"},
+        ),
+        "mean and variance misaligned": (
+            lambda x, axes, eps=1e-5: (x - x.mean(axes)) / (x.var(axes, correction=0) + eps).sqrt(),
+            {"mean-and-variance-without-keepdim"},
         ),
         "statistics kept": (statistics_kept(), {None, "wrong-dtype"}),
         "a difference of squares without gradient": difference_of_squares,

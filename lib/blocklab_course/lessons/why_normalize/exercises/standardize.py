@@ -221,6 +221,35 @@ FIRST_DRAFTS = (
     ),
 )
 
+MEAN_WITHOUT, VARIANCE_WITHOUT = KEEPDIM_MISTAKES
+BOTH_WITHOUT = wrong(
+    "mean-and-variance-without-keepdim",
+    centre=lambda x, axes: x.mean(axes),
+    spread=lambda x, axes: x.var(axes, correction=0),
+).hint(
+    en="Your mean and your variance lose their axes, so they are paired with the wrong axes, or their shapes fit none. "
+    "Both need `keepdim=True`.",
+    zh="你求均值和方差时都没有保留这些轴，相减、相除时就对到了别的轴上，或者形状根本对不上。"
+    "两处都要写 `keepdim=True`。",
+    shown_on="square",
+)
+
+
+def misaligned(*, keepdim: bool) -> dict[str, Callable]:
+    """The steps where the mean is subtracted along a wrong axis, and the variance is taken of these differences."""
+    return {
+        "centre": lambda x, axes: x.mean(axes),
+        "spread": lambda x, axes: (x - x.mean(axes)).square().mean(axes, keepdim=keepdim),
+    }
+
+
+WITHOUT_KEEPDIM = (
+    MEAN_WITHOUT,
+    MEAN_WITHOUT.spelled(misaligned(keepdim=True)),
+    BOTH_WITHOUT,
+    BOTH_WITHOUT.spelled(misaligned(keepdim=False)),
+)
+
 THE_FORMULA = Text(en="The formula", zh="公式")
 SUBTRACT_AND_DIVIDE = Text(en="By hand: subtract, then divide", zh="动手算：先减，再除")
 ELSEWHERE = Text(en="What other code does differently", zh="别的代码怎么写")
@@ -230,7 +259,6 @@ UNBIASED = select(SPREAD_MISTAKES, "unbiased-variance")
 OTHER_SPREADS = tuple(row for row in SPREAD_MISTAKES if row not in UNBIASED)
 SMALLER_DEFAULT = select(EPS_MISTAKES, "eps-default-too-small")
 OTHER_EPS = tuple(row for row in EPS_MISTAKES if row not in SMALLER_DEFAULT)
-MEAN_WITHOUT, VARIANCE_WITHOUT = KEEPDIM_MISTAKES
 
 STANDARDIZE = Exercise(
     name="standardize",
@@ -257,7 +285,7 @@ STANDARDIZE = Exercise(
         offset_case(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "axes": -1}),
     ),
     mistakes=(
-        *with_section(THE_FORMULA, *AXES_MISTAKES, MEAN_WITHOUT, hint_line=MEAN),
+        *with_section(THE_FORMULA, *AXES_MISTAKES, *WITHOUT_KEEPDIM, hint_line=MEAN),
         *with_section(THE_FORMULA, MEAN_OF_VARIANCES, VARIANCE_OVER_EVERYTHING, VARIANCE_WITHOUT, hint_line=VARIANCE),
         *with_section(THE_FORMULA, *FIRST_DRAFTS, hint_line="variance = x.var(axes, correction=0, keepdim=True)"),
         *OTHER_EPS,
