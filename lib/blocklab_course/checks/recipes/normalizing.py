@@ -152,7 +152,7 @@ PLAIN_VARIANCE = wrong("plain-variance", spread=lambda x, axes: x.var(axes)).hin
 
 CENTRE_MISTAKES = (
     wrong("mean-not-subtracted", centre=lambda x, axes: torch.zeros_like(mean(x, axes))).hint(
-        en="The mean is not subtracted above the fraction line, so the numbers that share a mean do not average 0.",
+        en="The mean is not subtracted in the numerator, so the numbers that share a mean do not average 0.",
         zh="分子没有减去均值，所以共用一个均值的那些数，标准化之后平均起来不是 0。",
     ),
     wrong("median-for-mean", centre=lambda x, axes: _median(x, axes)).hint(
