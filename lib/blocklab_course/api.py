@@ -29,7 +29,7 @@ CANNOT_CATCH = Text(en="catch: expected one of {names}, got {name!r}", zh="catch
 RUN_BY_ONE = Text(en="Lesson {lessons} runs yours from now on.", zh="从现在起，第 {lessons} 课用的是你写的。")
 RUN_BY = Text(en="Lessons {lessons} run yours from now on.", zh="从现在起，第 {lessons} 课用的都是你写的。")
 TWO_SENTENCES = Text(en="{first} {second}", zh="{first}{second}")
-BLOCKS = Text(en="{count} of {total} blocks saved.", zh="已保存 {count}/{total} 个代码块。")
+BLOCKS = Text(en="{count} of {total} blocks saved.", zh="已保存 {count}/{total} 个模块。")
 
 _passed: dict[str, object] = {}
 """For each exercise, the solution that passed `check` last in this session."""

@@ -154,7 +154,7 @@ def test_page_in_chinese():
     set_language("zh")
     page = str(progress_page())
     assert page.startswith(f"你的进度\n\n通过的练习：2/{len(EXERCISES)}\n")
-    assert f"\n猜过的问题：0 个；猜对：0 个\n保存的代码块：0/{len(SAVED_EXERCISES)}\n" in page
+    assert f"\n猜过的问题：0 个；猜对：0 个\n保存的模块：0/{len(SAVED_EXERCISES)}\n" in page
     assert "06_rms_norm：root_mean_square（forgot-root）、rms_norm（a+b）" in page
     assert f"rms_norm（a+b）：06_rms_norm · {EXERCISES['rms_norm'].section.zh}" in page
 

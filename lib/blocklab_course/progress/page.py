@@ -23,7 +23,7 @@ EMPTY = Text(
     "one. It then shows the exercises you have passed, your predictions, your saved solutions, mistakes to review, and "
     "five questions from lessons that you have done.",
     zh="用自己的副本来学，这里才会有内容：在本机用 `make lab` 打开，在 Colab 上先点“复制到云端硬盘”。"
-    "到时候，这一页会列出：通过的练习、猜对的次数、保存的代码块、值得再看一看的错误，还会从学过的课里抽出五个问题。",
+    "到时候，这一页会列出：通过的练习、猜对的次数、保存的模块、值得再看一看的错误，还会从学过的课里抽出五个问题。",
 )
 SAVED = Text(
     en="Read from the notebooks in `{folder}/` as last saved; nothing leaves this machine.",
@@ -32,14 +32,14 @@ SAVED = Text(
 COLAB = Text(
     en="On Colab your notebooks are in your Drive, which this page does not read: it only counts predictions and saved "
     "solutions.",
-    zh="在 Colab 上，你的笔记本存放在云端硬盘里，这一页不会去读，所以只统计猜测和保存的代码块。",
+    zh="在 Colab 上，你的笔记本存放在云端硬盘里，这一页不会去读，所以只统计猜测和保存的模块。",
 )
 PASSED = Text(en="Exercises passed: {count} of {total}", zh="通过的练习：{count}/{total}")
 PREDICTIONS = Text(en="Predictions: {count}; right: {right}", zh="猜过的问题：{count} 个；猜对：{right} 个")
-SAVED_SOLUTIONS = Text(en="Saved solutions: {count} of {total}", zh="保存的代码块：{count}/{total}")
+SAVED_SOLUTIONS = Text(en="Saved solutions: {count} of {total}", zh="保存的模块：{count}/{total}")
 EXERCISES_PASSED = Text(en="exercises passed", zh="通过的练习")
 GUESSES_RIGHT = Text(en="guesses right", zh="猜对的问题")
-SOLUTIONS_SAVED = Text(en="solutions saved", zh="保存的代码块")
+SOLUTIONS_SAVED = Text(en="solutions saved", zh="保存的模块")
 SAVED_NAMES = Text(en="Saved: {names}", zh="已保存：{names}")
 NUMBER_WIDTH = 175  # px
 WITH_NAMES = Text(en="{what} ({names})", zh="{what}（{names}）")
