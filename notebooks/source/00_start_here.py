@@ -2,9 +2,9 @@
 r"""
 # 00 Start here
 
-In a moment you will run a chat model on your own machine. It is small (30 layers, 135 million parameters), but it is built like the large ones. Apart from matrices and sums, it consists of four functions of a few lines each: RMSNorm, SwiGLU, attention and rotary positions (RoPE).
+In a moment you will run a chat model on your own machine. It is small (30 layers, 135 million parameters), but it is built like the large ones. Apart from matrix products and sums, it consists of four functions of a few lines each: RMSNorm, SwiGLU, attention and rotary positions (RoPE).
 
-You will write all four, and each of them will run inside this model. From lesson 06 on, it answers with *your* code. In the last lesson you also write the loop that makes it speak, one word at a time, and then the model is yours.
+You will write all four, and each of them will run inside this model. From lesson 06 on, it answers with *your* code. In the last lesson you also write the loop that makes it speak, one word at a time, and then every step of the model's computation is yours.
 
 This page shows where the course leads, how a lesson works, and in which order to take the lessons. Run its cells from top to bottom, each with Shift + Enter. Your answers are saved only in a copy of your own. `make lab` opens one on your machine; on Colab, choose *Copy to Drive* first. Plan for about 20 minutes.
 """
@@ -13,11 +13,11 @@ This page shows where the course leads, how a lesson works, and in which order t
 r"""
 # 00 从这里开始
 
-马上，你就要在自己的机器上运行一个聊天模型。它很小，只有 30 层、一亿三千五百万（135 M）个参数，构造却和大模型一样：除了矩阵和加法，就只有四个函数，RMSNorm、SwiGLU、注意力和旋转位置编码（RoPE），每个不过几行。
+马上，你就要在自己的机器上运行一个聊天模型。它很小，只有 30 层、一亿三千五百万（135 M）个参数，构造却和大模型一样：除了矩阵乘法和加法，就只有四个函数，RMSNorm、SwiGLU、注意力和旋转位置编码（RoPE），每个不过几行。
 
-这四个函数，你都会亲手写出来，而且每一个都要放进这个模型里运行。从第 06 课起，它就带着**你的**代码回答问题。到了最后一课，连逐词生成的循环也由你来写，这个模型就真正是你的了。
+这四个函数，你都会亲手写出来，而且每一个都要放进这个模型里运行。从第 06 课起，它就带着**你的**代码回答问题。到了最后一课，连逐词生成的循环也由你来写，这个模型里的每一步计算，就都是你写的了。
 
-这一页交代三件事：最后做出什么，每一课怎么学，按什么顺序学。请从上到下逐个运行单元格：选中它，按 Shift + Enter。答案只保存在你自己的副本里：在本机用 `make lab` 打开；在 Colab 上，先点“复制到云端硬盘”。大约需要 20 分钟。
+这一页交代三件事：最后做出什么，每一课怎么学，按什么顺序学。请从上到下逐个运行单元格：选中它，按 Shift + Enter。要保存答案，请用自己的副本：在本机用 `make lab` 打开，在 Colab 上先点“复制到云端硬盘”。大约需要 20 分钟。
 """
 
 # %%
@@ -35,14 +35,14 @@ from blocklab_course.pretrained import skip_if_missing, load_smollm2, patch_func
 r"""
 ## Ask it something
 
-The model is called [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct). The next cell lets it complete a sentence, which takes a few seconds. If the model is not installed, the cell says how to get it. Afterwards change the text of `prompt` and run the cell again. Write in English, the only language that it knows.
+The model is called [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct). The next cell lets it complete a sentence, which takes a few seconds. If the model is not installed, the cell says how to get it. Afterwards change the text of `prompt` and run the cell again. Write in English, the language it was trained for.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 问它一句话
 
-这个模型叫 [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct)。下一个单元格请它把一句话补完，“法国的首都是……”，只要几秒钟。如果还没有安装这个模型，单元格会告诉你怎么装。运行之后，把 `prompt` 里的话换一句，再运行一次；不过得用英语，别的语言它不会。
+这个模型叫 [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct)。下一个单元格请它把一句话补完，“法国的首都是……”，只要几秒钟。如果还没有安装这个模型，单元格会告诉你怎么装。运行之后，把 `prompt` 里的话换一句，再运行一次；不过要用英语，它学的是英语。
 """
 
 # %% tags=["slow"]
@@ -54,14 +54,14 @@ with skip_if_missing():
 r"""
 ## Break it
 
-Now break it by leaving out a single multiplication. RMSNorm divides a vector by its size and then multiplies it by learned numbers, called γ. The next cell replaces it with a function that does not multiply, and asks the same question.
+Now break it by leaving out a single multiplication, everywhere it occurs. RMSNorm divides a vector by its size and then multiplies it by learned numbers, called γ. The next cell replaces it with a function that does not multiply, and asks the same question.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 弄坏它
 
-现在动手弄坏它：只少做一步乘法。RMSNorm 先让向量除以它的均方根（可以看作它的大小），再乘上一组学出来的数，叫做 γ。下一个单元格用一个不乘 γ 的函数来代替它，再问同样的问题。
+现在动手弄坏它：只少做一种乘法，凡是出现的地方都不做。RMSNorm 先让向量除以它的均方根（可以看作它的大小），再乘上一组学出来的数，叫做 γ。下一个单元格用一个不乘 γ 的函数来代替它，再问同样的问题。
 """
 
 
@@ -78,7 +78,7 @@ with skip_if_missing():
 
 # %% [markdown] lang="en"
 r"""
-Without γ the model answers `,,,,,,,,`. There is no error message, because nothing has gone wrong as far as Python can see. This is why you will often break things on purpose in this course: it shows what a part is good for, and what it looks like when it is wrong.
+Without γ the model answers `,,,,,,,,`. There is no error message, because nothing has gone wrong as far as Python can see. This is why you will often break things on purpose in this course: it shows what a part is good for, and what its failure looks like.
 
 ## What it is made of
 
@@ -103,7 +103,7 @@ Words come in at the bottom, as vectors. The large frame is one layer, and 30 of
 
 Follow the orange line, and click a number or a box to open its lesson. A lesson has the color of the part that it leads to. White lessons are not about any one part of the model.
 
-Lessons 01 and 02 begin with BatchNorm, which this model does not contain. RMSNorm descends from it, and BatchNorm shows most clearly what a norm is good for. The usual mistakes are the same.
+Lessons 01 and 02 begin with BatchNorm, which this model does not contain. RMSNorm descends from it, and BatchNorm shows most clearly what a norm is good for. And the mistakes people make with both are the same.
 """
 
 # %% [markdown] lang="zh"
@@ -117,93 +117,11 @@ r"""
 
 # %% [markdown] lang="en"
 r"""
-## What you should know
-
-You should have trained a network once, know what a *loss* and a *gradient* are, and have met *softmax*. If not, first read [linear regression](https://d2l.ai/chapter_linear-regression/linear-regression.html) and [softmax regression](https://d2l.ai/chapter_linear-classification/softmax-regression.html) in *Dive into Deep Learning* (in Chinese [here](https://zh.d2l.ai/chapter_linear-networks/linear-regression.html) and [here](https://zh.d2l.ai/chapter_linear-networks/softmax-regression.html)). If *tensors* are new to you, start with [PyTorch's introduction](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html) (or with [this one](https://zh.d2l.ai/chapter_preliminaries/ndarray.html) in Chinese).
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 要先会什么
-
-你需要训练过一次网络，知道什么是**损失**和**梯度**，也见过 softmax。如果没有，请先读《动手学深度学习》里的[线性回归](https://zh.d2l.ai/chapter_linear-networks/linear-regression.html)和 [softmax 回归](https://zh.d2l.ai/chapter_linear-networks/softmax-regression.html)两节（英文版：[一](https://d2l.ai/chapter_linear-regression/linear-regression.html)、[二](https://d2l.ai/chapter_linear-classification/softmax-regression.html)）。没有用过**张量**，可以先看这本书的[数据操作](https://zh.d2l.ai/chapter_preliminaries/ndarray.html)一节，英文的有 [PyTorch 官方入门](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html)。
-"""
-
-# %% [markdown] lang="en"
-r"""
-## The lessons
-
-This is the main route.
-
-| lesson | question | you write |
-|---|---|---|
-| [01](01_why_normalize.ipynb) | Why do activations need a scale? | `standardize` |
-| [02](02_norm_axes.ipynb) | Which numbers share one mean? | BatchNorm and LayerNorm, in one line each |
-| [05](05_layer_norm.ipynb) | LayerNorm: which test catches a wrong one? | LayerNorm |
-| [06](06_rms_norm.ipynb) | What do you lose by keeping the mean? | **RMSNorm** |
-| [07](07_activations_and_gates.ipynb) | What does a gate add? | **SwiGLU** |
-| [09](09_attention.ipynb) | Who may look at whom? | **attention** |
-| [10](10_positional_encoding.ipynb) | How do sines tell positions apart? | the sines |
-| [11](11_rotary_positions.ipynb) | Why rotate queries and keys? | **rotary positions** |
-| [12](12_transformer_layers.ipynb) | How do the blocks fit together? | a whole layer |
-| [13](13_kv_cache.ipynb) | What does one more token cost? | attention with a cache |
-| [15](15_your_model.ipynb) | A chat model with your blocks | the loop that writes |
-
-These eleven lessons take about eight hours, without *Going further*. The four side trips take about three more. You can take one at any time, or none.
-
-<details><summary>The side trips</summary>
-
-| lesson | question | you write |
-|---|---|---|
-| [03](03_ema_momentum.ipynb) | What does momentum = 0.1 mean? | BatchNorm |
-| [04](04_small_batches.ipynb) | When does BatchNorm fail? | how two batches become one |
-| [08](08_swiglu_width.ipynb) | Where does 11008 come from? | SwiGLU's width |
-| [14](14_cuda_timing.ipynb) | How fast can a layer be on a GPU? | a timer |
-
-</details>
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 课程一览
-
-主线是这几课：
-
-| 课 | 问题 | 你来写 |
-|---|---|---|
-| [01](01_why_normalize.ipynb) | 激活值为什么需要合适的尺度？ | `standardize` |
-| [02](02_norm_axes.ipynb) | 哪些数共用一个均值？ | 批量归一化和层归一化，各一行 |
-| [05](05_layer_norm.ipynb) | 层归一化写错了，怎样的测试才抓得住？ | 层归一化 |
-| [06](06_rms_norm.ipynb) | 不减均值，丢掉了什么？ | **RMSNorm** |
-| [07](07_activations_and_gates.ipynb) | 门控带来了什么？ | **SwiGLU** |
-| [09](09_attention.ipynb) | 谁能看谁？ | **注意力** |
-| [10](10_positional_encoding.ipynb) | 正弦怎样区分位置？ | 正弦位置编码 |
-| [11](11_rotary_positions.ipynb) | 为什么要旋转查询和键？ | **旋转位置编码** |
-| [12](12_transformer_layers.ipynb) | 各个部件怎样拼成一层？ | 完整的一层 |
-| [13](13_kv_cache.ipynb) | 多生成一个词元，要花多少？ | 带缓存的注意力 |
-| [15](15_your_model.ipynb) | 用你写的部件组成聊天模型 | 逐词生成的循环 |
-
-这十一课一共大约需要八个小时，选读另计。四门选修课大约再要三个小时，什么时候学都行，不学也行。
-
-<details><summary>四门选修课</summary>
-
-| 课 | 问题 | 你来写 |
-|---|---|---|
-| [03](03_ema_momentum.ipynb) | momentum = 0.1 是什么意思？ | 批量归一化 |
-| [04](04_small_batches.ipynb) | 批量归一化什么时候失效？ | 两批的统计量合成一批 |
-| [08](08_swiglu_width.ipynb) | 11008 是怎么来的？ | SwiGLU 的宽度 |
-| [14](14_cuda_timing.ipynb) | GPU 上的一层能有多快？ | 计时函数 |
-
-</details>
-"""
-
-# %% [markdown] lang="en"
-r"""
 ## A slider
 
 Every lesson has figures like the next one. You guess first: nothing moves until you choose an answer or press *Skip*. A wrong guess costs nothing, and you remember what surprised you.
 
-In this figure, the numbers 1, 2, 3, 4 are multiplied by *s* and go together through LayerNorm, the normalization of the original Transformer, of BERT and of GPT. Four numbers come out. You need not know the formula yet.
+In this figure, the numbers 1, 2, 3, 4 are multiplied by *s* and go together through LayerNorm, the normalization of the original Transformer, of BERT and of GPT. Four numbers come out. The dashes stay where the bars were at *s* = 1. You need not know the formula yet.
 
 **Predict first.** When *s* grows from 1 to 1000000, what happens to the four orange bars on the right? Choose, then drag the slider.
 """
@@ -214,7 +132,7 @@ r"""
 
 每一课都有下面这样的图。要先猜：选出一个答案，或者点“跳过”，之后才能动手。猜错了没有关系，出乎意料的事反而记得牢。
 
-这幅图把 1、2、3、4 这四个数都乘以 *s*，再一起送进层归一化（LayerNorm），出来的也是四个数。最早的 Transformer 以及 BERT、GPT，用的都是这种归一化。公式现在还不必知道。
+这幅图把 1、2、3、4 这四个数都乘以 *s*，再一起送进层归一化（LayerNorm），出来的也是四个数。最早的 Transformer 以及 BERT、GPT，用的都是这种归一化。虚线一直停在 *s* = 1 时柱子的顶端。公式现在还不必知道。
 
 **先猜一猜**：*s* 从 1 增大到 1000000，右边四根橙色的柱子会怎样？先选，再拖动滑块。
 """
@@ -232,7 +150,7 @@ Panel(
 r"""
 <details><summary>Answer</summary>
 
-Nothing happens to them.
+They do not move.
 
 </details>
 
@@ -263,7 +181,7 @@ r"""
 
 层归一化先减去这四个数的均值，再除以它们的标准差。均值和标准差都随 *s* 一起变大，*s* 不太小时，分子分母一约，就看不到 *s* 了。
 
-可是再往**左**拖：$s = 10^{-3}$ 时，最后一根柱子从 1.342 缩到 0.447；到 $10^{-6}$，柱子全都不见了。可见层归一化里还有一样东西，能分辨输入的大小。是什么在起作用？先猜一猜，第 01 课揭晓，第 05 课再细讲。
+可是再往**左**拖：$s = 10^{-3}$ 时，最后一根柱子从 1.342 缩到 0.447；到 $10^{-6}$，柱子全都不见了。可见层归一化里还藏着一个量，输入小了，它就显出来了。这个量是什么？先猜一猜，第 01 课揭晓，第 05 课再细讲。
 
 <details><summary>怎样用这些图</summary>
 
@@ -312,7 +230,7 @@ check("scale", solved_s, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-Square your *s*, round it to a power of ten, and remember that. Lesson 01 will tell you what it is.
+Square your *s*, round that to a power of ten and remember it. Lesson 01 will tell you what it is.
 
 ## Blocks that you keep
 
@@ -368,7 +286,7 @@ check("relu", solved_relu, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-If you opened this page with `make lab`, `check` has saved your function as `my/blocks/relu.py`. Lesson 01 is the first to use such functions: it trains a network with the one that you write there, and at its end it runs today's ReLU. From lesson 02 on, cells such as `plug_in(rms_norm=my_rms_norm)` put your function into a trained model, right or wrong, and show what comes out.
+If you opened this page with `make lab`, `check` has saved your function as `my/blocks/relu.py`. Lesson 01 is the first to use such functions: it trains a network with the one that you write there, and at its end it runs today's ReLU. From lesson 02 on, cells such as, in lesson 06, `plug_in(rms_norm=my_rms_norm)` put your function into a trained model, right or wrong, and show what comes out.
 
 <details><summary>On Colab</summary>
 
@@ -383,7 +301,7 @@ Your guesses, exercises and blocks are kept. Come back here now and then and run
 
 # %% [markdown] lang="zh"
 r"""
-如果这一页是用 `make lab` 打开的，`check` 已经把你的函数保存为 `my/blocks/relu.py`。第 01 课就会用到：先用你在那一课写的函数训练一个网络，最后再运行今天写的 ReLU。从第 02 课起，会有 `plug_in(rms_norm=my_rms_norm)` 这样的单元格，把你的函数放进一个训练好的模型，不论对错，都让你看到结果。
+如果这一页是用 `make lab` 打开的，`check` 已经把你的函数保存为 `my/blocks/relu.py`。第 01 课末尾的思考题就会运行它。在那之前，你会用那一课写的函数训练一个网络。从第 02 课起，还会有把你的函数放进训练好的模型的单元格，比如第 06 课的 `plug_in(rms_norm=my_rms_norm)`，不论对错，都让你看到结果。
 
 <details><summary>在 Colab 上</summary>
 
@@ -401,11 +319,93 @@ progress_page()
 
 # %% [markdown] lang="en"
 r"""
+## What you should know
+
+You should have trained a network once, know what a *loss* and a *gradient* are, and have met *softmax*. If not, first read [linear regression](https://d2l.ai/chapter_linear-regression/linear-regression.html) and [softmax regression](https://d2l.ai/chapter_linear-classification/softmax-regression.html) in *Dive into Deep Learning* (in Chinese [here](https://zh.d2l.ai/chapter_linear-networks/linear-regression.html) and [here](https://zh.d2l.ai/chapter_linear-networks/softmax-regression.html)). If *tensors* are new to you, start with [PyTorch's introduction](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html) (or with [this one](https://zh.d2l.ai/chapter_preliminaries/ndarray.html) in Chinese).
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 要先会什么
+
+你需要训练过一次网络，知道什么是**损失**和**梯度**，也见过 softmax。如果没有，请先读《动手学深度学习》里的[线性回归](https://zh.d2l.ai/chapter_linear-networks/linear-regression.html)和 [softmax 回归](https://zh.d2l.ai/chapter_linear-networks/softmax-regression.html)两节（英文版：[一](https://d2l.ai/chapter_linear-regression/linear-regression.html)、[二](https://d2l.ai/chapter_linear-classification/softmax-regression.html)）。没有用过**张量**，可以先看这本书的[数据操作](https://zh.d2l.ai/chapter_preliminaries/ndarray.html)一节，英文的有 [PyTorch 官方入门](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html)。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## The lessons
+
+This is the main route.
+
+| lesson | question | you write |
+|---|---|---|
+| [01](01_why_normalize.ipynb) | Why do activations need a scale? | `standardize` |
+| [02](02_norm_axes.ipynb) | Which numbers share one mean? | BatchNorm and LayerNorm, in one line each |
+| [05](05_layer_norm.ipynb) | LayerNorm: which test catches a wrong one? | LayerNorm |
+| [06](06_rms_norm.ipynb) | What do you lose by keeping the mean? | **RMSNorm** |
+| [07](07_activations_and_gates.ipynb) | What does a gate add? | **SwiGLU** |
+| [09](09_attention.ipynb) | Who may look at whom? | **attention** |
+| [10](10_positional_encoding.ipynb) | How do sines tell positions apart? | the sines |
+| [11](11_rotary_positions.ipynb) | Why rotate queries and keys? | **rotary positions** |
+| [12](12_transformer_layers.ipynb) | How do the blocks fit together? | a whole layer |
+| [13](13_kv_cache.ipynb) | What does one more token cost? | attention with a cache |
+| [15](15_your_model.ipynb) | A chat model with your blocks | the loop that writes |
+
+These eleven lessons take about eight hours, without *Going further*. The four side trips take about three more. Take any of them at any time, or none.
+
+<details><summary>The side trips</summary>
+
+| lesson | question | you write |
+|---|---|---|
+| [03](03_ema_momentum.ipynb) | What does momentum = 0.1 mean? | BatchNorm |
+| [04](04_small_batches.ipynb) | When does BatchNorm fail? | how two batches become one |
+| [08](08_swiglu_width.ipynb) | Where does 11008 come from? | SwiGLU's width |
+| [14](14_cuda_timing.ipynb) | How fast can a layer be on a GPU? | a timer |
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 课程一览
+
+主线是这几课：
+
+| 课 | 问题 | 你来写 |
+|---|---|---|
+| [01](01_why_normalize.ipynb) | 激活值为什么需要合适的尺度？ | `standardize` |
+| [02](02_norm_axes.ipynb) | 哪些数共用一个均值？ | 批量归一化和层归一化，各一行 |
+| [05](05_layer_norm.ipynb) | 层归一化写错了，怎样的测试才抓得住？ | 层归一化 |
+| [06](06_rms_norm.ipynb) | 不减均值，丢掉了什么？ | **RMSNorm** |
+| [07](07_activations_and_gates.ipynb) | 门控带来了什么？ | **SwiGLU** |
+| [09](09_attention.ipynb) | 谁能看谁？ | **注意力** |
+| [10](10_positional_encoding.ipynb) | 正弦怎样区分位置？ | 正弦位置编码 |
+| [11](11_rotary_positions.ipynb) | 为什么要旋转查询和键？ | **旋转位置编码** |
+| [12](12_transformer_layers.ipynb) | 各个部件怎样拼成一层？ | 完整的一层 |
+| [13](13_kv_cache.ipynb) | 多生成一个词元，要花多少？ | 带缓存的注意力 |
+| [15](15_your_model.ipynb) | 用你写的部件组成聊天模型 | 逐词生成的循环 |
+
+这十一课一共大约需要八个小时，选读另计。四门选修课大约再要三个小时，什么时候学都行，不学也行。
+
+<details><summary>四门选修课</summary>
+
+| 课 | 问题 | 你来写 |
+|---|---|---|
+| [03](03_ema_momentum.ipynb) | momentum = 0.1 是什么意思？ | 批量归一化 |
+| [04](04_small_batches.ipynb) | 批量归一化什么时候失效？ | 两批的统计量合成一批 |
+| [08](08_swiglu_width.ipynb) | 11008 是怎么来的？ | SwiGLU 的宽度 |
+| [14](14_cuda_timing.ipynb) | GPU 上的一层能有多快？ | 计时函数 |
+
+</details>
+"""
+
+# %% [markdown] lang="en"
+r"""
 ## Does everything run here?
 
 The next cell looks at your machine. Then go on to [lesson 01](01_why_normalize.ipynb). In it, a network still computes what it did before, and yet it has almost stopped learning.
 
-Two more pages are there when you need them. The [glossary](glossary.ipynb) explains the terms. And if you have learned from notes on the web, an appendix checks [five of them, claim by claim](five_notes.ipynb).
+Two more pages for when you need them: the [glossary](glossary.ipynb) explains the terms, and if you have learned from notes on the web, an appendix checks [five of them, claim by claim](five_notes.ipynb).
 """
 
 # %% [markdown] lang="zh"
