@@ -4,7 +4,7 @@ r"""
 
 Take a network of twenty layers and multiply all of its weights by 100. The network is ruined: nearly all of its outputs are stuck at −1 or 1, and it can no longer learn. Now put one small function between the layers and multiply the weights by 100 again. This time the outputs barely change, by less than 0.001. But if you train this network with the same learning rate as before, its twenty layers still learn almost nothing. What has changed, if not what the network computes?
 
-The small function is a **normalization**. SmolLM2, the chat model of lesson 00, calls one 61 times for every token (a word or a piece of a word). This lesson uses *BatchNorm*, because it makes the reasons and the usual mistakes easy to see. The norms of Transformers grew out of it, and they follow in lessons 05 and 06.
+The small function is a **normalization**. SmolLM2, the chat model of lesson 00, calls one 61 times for every token (a word or a piece of a word). This lesson uses *BatchNorm*. The norms of Transformers grew out of it, and they follow in lessons 05 and 06.
 
 You will write the core of BatchNorm, train a network with it, and solve the riddle with one line of algebra. Plan for about 40 minutes. *Going further* is extra.
 """
@@ -15,7 +15,7 @@ r"""
 
 拿一个二十层的网络，把所有权重都乘以 100，网络就毁了：输出几乎全都卡在 −1 或 1，再也学不动。现在，在各层之间插进一个小小的函数，权重照样放大 100 倍。这一次，输出几乎不变，相差不到 0.001。但用原来的学习率去训练，这二十层还是几乎什么也学不到。网络算出来的数明明没变，到底是什么变了？
 
-这个小小的函数就是**归一化**（normalization）。第 00 课的聊天模型 SmolLM2，每处理一个词元（token，即词或词的一部分），就要用到它 61 次。这一课用批量归一化（BatchNorm）来讲，因为归一化的道理和常见错误，在它身上最容易看清。Transformer 里的归一化由它演变而来，第 05、06 课会讲到。
+这个小小的函数就是**归一化**（normalization）。第 00 课的聊天模型 SmolLM2，每处理一个词元（token，即词或词的一部分），就要用到它 61 次。这一课讲的是批量归一化（BatchNorm），Transformer 里的归一化由它演变而来，第 05、06 课会讲到。
 
 你要写出批量归一化的核心，用它训练一个网络，再用一行推导解开上面的谜。整课大约需要 40 分钟，选读另计。
 """
@@ -109,7 +109,7 @@ $$y = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
 哪些数共用一个 μ、一个 σ？在网络的两层之间，`x` 是一张形状为 `(N, d)` 的表：N 个样本，每行一个；d 个**特征**，每列一个。训练时，每一步一起送进网络的若干个样本叫做一个**小批量**（mini-batch）。**批量归一化**按列做标准化，一个特征的均值，取自小批量里的所有样本。
 
-用 torch 来写，这些均值就是 `x.mean(0, keepdim=True)`。0 的意思是沿轴 0 求均值，也就是把各个样本的数平均起来；`keepdim=True` 把这个轴保留下来，大小为 1，这样相减的时候，每个数减去的正是自己那一列的均值。
+用 torch 来写，这些均值就是 `x.mean(0, keepdim=True)`。0 的意思是沿轴 0 求均值，也就是把各个样本的数平均起来；`keepdim=True` 把这个轴保留下来，大小为 1，相减时，每个数减去的就是本列的均值。
 
 ## 练习：标准化
 
@@ -187,7 +187,7 @@ def network(x, weights, norm, activation):
 
 # %% [markdown] lang="en"
 r"""
-How large should the weights be at the start? Each number that a matrix produces is a sum of d products. If the weights are random with standard deviation $1/\sqrt{d}$, such a sum is about as large as the numbers that went in. We therefore write the standard deviation of the weights as $g/\sqrt{d}$ and call g the **gain**, because each matrix scales the numbers by about g. At gain 0.5 it halves them. That sounds harmless, but the next layer halves them again.
+How large should the weights be at the start? Each number that a matrix produces is a sum of d products. If the weights are random with standard deviation $1/\sqrt{d}$, such a sum is about as large as the numbers that went in. We therefore write the standard deviation of the weights as $g/\sqrt{d}$ and call g the **gain**, because each matrix scales the numbers by about g.
 
 Run the network without a norm first.
 
@@ -196,7 +196,7 @@ Run the network without a norm first.
 
 # %% [markdown] lang="zh"
 r"""
-先看权重初始化：权重该取多大？乘一个矩阵，得到的每个数都是 d 个乘积之和。如果权重是随机数，标准差是 $1/\sqrt{d}$，这个和就与输入差不多大。因此，我们把权重的标准差写成 $g/\sqrt{d}$，把 g 叫做**增益**（gain）：每乘一个矩阵，数大约变成 g 倍。增益是 0.5，就缩小一半。听起来没什么，但下一层还要再缩小一半。
+先看权重初始化：权重该取多大？乘一个矩阵，得到的每个数都是 d 个乘积之和。如果权重是随机数，标准差是 $1/\sqrt{d}$，这个和就与输入差不多大。因此，我们把权重的标准差写成 $g/\sqrt{d}$，把 g 叫做**增益**（gain）：每乘一个矩阵，数大约变成 g 倍。
 
 先让网络不带归一化，直接运行。
 
@@ -222,7 +222,7 @@ It is about 0.000001.
 
 </details>
 
-Twenty layers multiply the numbers by $0.5^{20} \approx 10^{-6}$. Almost nothing is left to learn from, in any of the layers. The gradient of a weight is the activation that comes in, multiplied by the gradient that comes back from the layers above, and on its way back each layer makes that gradient smaller as well. The last layers receive tiny activations, the first layers a tiny gradient, and in every layer the product is about equally small. The gradient *vanishes*.
+Twenty layers multiply the numbers by $0.5^{20} \approx 10^{-6}$. No layer has anything left to learn from. The gradient of a weight is the activation that comes in, multiplied by the gradient that comes back from the layers above, and on its way back each layer makes that gradient smaller as well. The last layers receive tiny activations, the first layers a tiny gradient, and in every layer the product is about equally small. The gradient *vanishes*.
 
 At gain 1 the activations keep a reasonable size, although tanh shrinks them a little in each layer.
 
@@ -241,7 +241,7 @@ r"""
 
 </details>
 
-二十层一共让这些数变成 $0.5^{20} \approx 10^{-6}$ 倍。这样一来，每一层都几乎收不到可供学习的信号。一个权重的梯度，等于传进来的激活值乘以从后面各层传回来的梯度，而传回来的梯度每过一层也要变小。越靠前，传回来的梯度越小，激活值却越大，两者相抵，所以这里每一层的权重梯度都差不多小。这叫做**梯度消失**。
+二十层一共让这些数变成 $0.5^{20} \approx 10^{-6}$ 倍。这样一来，没有哪一层学得动。一个权重的梯度，等于传进来的激活值乘以从后面各层传回来的梯度，而传回来的梯度每过一层也要变小。越靠前，传回来的梯度越小，激活值却越大，两者相抵，所以这里每一层的权重梯度都差不多小。这叫做**梯度消失**。
 
 增益是 1 时，tanh 虽然每次让数缩小一点，激活值总还保持着合适的大小。
 
@@ -289,6 +289,8 @@ At σ = 2.2.
 
 So numbers need not be very large to saturate tanh. At gain 100, the activations of one layer are close to ±1, and the next matrix makes them about 100 times as large, far out where tanh is flat.
 
+A saturated unit passes almost nothing on, but the few that are not saturated enlarge what they pass, in every layer. So at gain 100 the gradient of the first layers is enormous beside that of the last, and no learning rate suits both (*Going further: gain 3 explodes*).
+
 Now switch on *standardize first* and drag again. The share stays at 14%, as at σ = 1, because standardized numbers have σ = 1 however large they were before.
 
 This is the scale that activations need: not so small that the signal dies out, and not so large that tanh is flat. Your function can reset the scale in every layer.
@@ -307,6 +309,8 @@ r"""
 </details>
 
 可见，数不用很大，tanh 就会饱和。增益是 100 时，一层的激活值都接近 ±1，再乘一个矩阵，就大约变成 100 倍，远远落到 tanh 平坦的地方去了。
+
+饱和的神经元几乎不传梯度，剩下那少数几个，却每过一层就把它放大许多倍。结果，增益是 100 时，前几层的梯度比最后一层大得离谱，没有一个学习率能同时照顾（见“选读：增益为 3，梯度爆炸”）。
 
 现在打开“先标准化”，再拖一拖。比例始终是 14%，和 σ = 1 时一样，因为不论原来有多大，标准化之后都是 σ = 1。
 
@@ -331,7 +335,7 @@ print(f"max |difference| = {(times_100 - once).abs().max():.5f}")
 
 # %% [markdown] lang="en"
 r"""
-Now 14% of the activations lie beyond ±0.9 instead of 99%, and the outputs at gain 100 differ from those at gain 1 by less than 0.001. Each matrix multiplies the numbers by 100, and the division that follows removes the factor again, as it did with the second row of *By hand*. Only ε keeps the two from being exactly the same.
+Now 14% of the activations lie beyond ±0.9 instead of 99%, and the outputs at gain 100 differ from those at gain 1 by less than 0.001. Each matrix multiplies the numbers by 100, and the division that follows removes the factor again, as it did with the second row of *By hand*. It is mainly ε (and rounding) that keeps the two from being exactly the same.
 
 So one small function has repaired what the factor 100 had ruined. Has it repaired everything?
 
@@ -344,7 +348,7 @@ The panel runs your `network` before any training. On the left is a histogram of
 
 # %% [markdown] lang="zh"
 r"""
-超出 ±0.9 的激活值从 99% 降到了 14%。而且，增益是 100 和增益是 1，输出相差不到 0.001。每乘一个矩阵，数就变成 100 倍，紧接着一除，又消掉了，和“动手算”的第二行一样。只是因为有 ε，两者才没有完全相等。
+超出 ±0.9 的激活值从 99% 降到了 14%。而且，增益是 100 和增益是 1，输出相差不到 0.001。每乘一个矩阵，数就变成 100 倍，紧接着一除，又消掉了，和“动手算”的第二行一样。主要是因为有 ε（还有舍入），两者才没有完全相等。
 
 一个小小的函数，就修好了 100 倍造成的破坏。是不是全都修好了？
 
@@ -374,11 +378,11 @@ It falls to a hundredth.
 
 The histograms do not move, but in every layer the gradient is only a hundredth of what it was. In layer 1 it falls from 30 to 0.30.
 
-One line of algebra explains it. Let W be all the weights, and f(W) the loss. You have just seen that the loss, apart from ε, does not change when all weights are multiplied by a number c > 0. Now take the gradient of both sides with respect to W. On the left, the chain rule gives a factor c:
+One line of algebra explains it. Let W be all the weights, and f(W) the loss. You have just seen that multiplying all weights by 100 leaves the outputs as they are. With any number c > 0 it is the same: the outputs, and so the loss, do not change (apart from ε). Now take the gradient of both sides with respect to W. On the left, the chain rule gives a factor c:
 
 $$f(cW) = f(W) \quad\Rightarrow\quad c\,\nabla f(cW) = \nabla f(W) \quad\Rightarrow\quad \nabla f(cW) = \frac{1}{c}\,\nabla f(W)$$
 
-In words: if a weight is 100 times as large, adding 0.01 to it changes it by only a hundredth as many percent, so the loss moves only a hundredth as far. How far the loss moves is what the gradient measures.
+In words: if a weight is 100 times as large, adding 0.01 to it is a relative change only a hundredth as large, so the loss moves only a hundredth as far. How far the loss moves is what the gradient measures.
 
 The size of W no longer matters to the outputs. Only its *direction* does, so learning means turning W.
 
@@ -395,13 +399,13 @@ r"""
 
 直方图一动不动，每一层的梯度却都只剩原来的百分之一，第 1 层的从 30 降到了 0.30。
 
-原因只要一行推导。把所有权重合起来记作 W，损失记作 f(W)。刚才看到，所有权重都乘以 c > 0，损失不变（不计 ε 的影响）。等号两边都对 W 求梯度，左边按链式法则会多出一个因子 c：
+原因只要一行推导。把所有权重合起来记作 W，损失记作 f(W)。刚才看到，权重乘以 100，输出不变；乘以任何 c > 0 都一样，损失自然也不变（不计 ε）。等号两边都对 W 求梯度，左边按链式法则会多出一个因子 c：
 
 $$f(cW) = f(W) \quad\Rightarrow\quad c\,\nabla f(cW) = \nabla f(W) \quad\Rightarrow\quad \nabla f(cW) = \frac{1}{c}\,\nabla f(W)$$
 
 换句话说，权重变成 100 倍，同样加上 0.01，相对的改变就只有原来的百分之一，损失的变化也就只有原来的百分之一。而梯度衡量的就是损失变化的快慢。
 
-输出与权重的大小无关，只与**方向**有关，所以走一步有没有用，要看它让权重转过多大的角度。
+输出与权重的大小无关，只与**方向**有关，所以一步走得够不够大，要看权重转过了多大的角度。
 
 谜就这样解开了：有了归一化，100 倍不再影响网络算出来的数，却仍然影响梯度。学习率不变，权重转过的角度就小得多。
 """
@@ -433,12 +437,16 @@ def logits(pixels, weights, readout, norm):
 
 # %% [markdown] lang="en"
 r"""
-The next function trains the network for 200 steps of plain SGD, each on a mini-batch of 256 of the first 1500 digits. It returns the accuracy on the test set, the other 297 digits, which the network has not seen. The learning rate `lr` is that of the twenty layers; `readout` always has 0.1. Guessing would give about 10%. With BatchNorm, the test digits are standardized by their own mean and variance; lesson 03 shows what is done in practice.
+The next function trains the network for 200 steps of plain SGD, each on a mini-batch of 256 of the first 1500 digits. It returns the accuracy on the test set, the other 297 digits, which the network has not seen. The learning rate `lr` is that of the twenty layers; `readout` is always trained at 0.1. Guessing would give about 10%. With BatchNorm, the test digits are standardized by their own mean and variance; lesson 03 shows what is done in practice.
+
+You need only its arguments: `norm`, `gain` and `lr`.
 """
 
 # %% [markdown] lang="zh"
 r"""
 下一个函数用最普通的小批量 SGD（不带动量）训练 200 步，每步从前 1500 幅图里取 256 幅，返回测试集（297 幅训练时没用过的图）上的准确率。`lr` 是那二十层的学习率，`readout` 的总是 0.1。乱猜大约能对 10%。用批量归一化时，测试集的图用它们自己的均值和方差来标准化；实际上怎么做，第 03 课会讲。
+
+这个函数不必细读，知道它的参数就够了：`norm`、`gain` 和 `lr`。
 """
 
 
@@ -491,17 +499,19 @@ By 10000.
 
 </details>
 
-Read the columns from left to right.
-
 Without a norm only gain 1 learns. The other two networks end near 10%, which is guessing.
 
-With your norm and the same learning rate, gain 0.5 learns as well. At gain 100 the accuracy is 37%, but the twenty layers contribute nothing by learning. The last two lines show that at `lr = 0`, where they do not learn at all, it is 37% as well, both at gain 1 and at gain 100. So all of it comes from `readout`.
+With the norm and the same learning rate, gain 0.5 learns as well.
+
+At gain 100 the accuracy is 37%, but training the twenty layers adds nothing. The last two lines show that at `lr = 0`, where they do not learn at all, it is 37% as well, both at gain 1 and at gain 100. So all of it comes from `readout`.
 
 In the third column the learning rate is multiplied by g², which is 10000 at gain 100. Now all three networks come close to 90%, and this is no coincidence:
 
 $$cW - c^2\eta\,\nabla f(cW) = cW - c\,\eta\,\nabla f(W) = c\,\bigl(W - \eta\,\nabla f(W)\bigr)$$
 
-After each step the weights are still c times those of the network with gain 1, so both networks compute the same. One factor c makes up for the smaller gradient, the other for the larger weights. Only the length of the steps was wrong. Without ε and rounding, the three accuracies would be identical. In 200 steps these tiny effects can grow to a percent or two, which is three to six of the 297 digits.
+After each step the weights are still c times those of the network with gain 1, so both networks compute the same. One factor c makes up for the smaller gradient, the other for the larger weights. Only the length of the steps was wrong.
+
+Without ε and rounding, the three accuracies would be identical. In 200 steps these tiny effects can grow to a percent or two, which is three to six of the 297 digits.
 """
 
 # %% [markdown] lang="zh"
@@ -512,24 +522,26 @@ r"""
 
 </details>
 
-从左到右，一列一列地看。
-
 不带归一化，只有增益是 1 的网络学得会。另外两个的准确率都在 10% 上下，和乱猜一样。
 
-带上你写的归一化，学习率不变，增益是 0.5 的也学会了。增益是 100 的有 37%，但那二十层没有功劳：最后两行取 `lr = 0`，二十层完全不学，不论增益是 1 还是 100，准确率也都是 37%。功劳全在 `readout`。
+带上归一化，学习率不变，增益是 0.5 的也学会了。
+
+增益是 100 的有 37%，但那二十层没有功劳。最后两行取 `lr = 0`，让二十层完全不学，准确率在增益为 1 和 100 时也都是 37%，可见功劳全在 `readout`。
 
 第三列的学习率乘以 g²，增益是 100 时就是 10000。这一回，三个网络都接近 90%，而且不是巧合：
 
 $$cW - c^2\eta\,\nabla f(cW) = cW - c\,\eta\,\nabla f(W) = c\,\bigl(W - \eta\,\nabla f(W)\bigr)$$
 
-每走一步，权重都还是“增益为 1”的网络的 c 倍，两个网络算出来的数始终一样。两个因子 c，一个补上变小的梯度，一个跟上变大的权重。原来只是步子的大小不对。如果没有 ε，也没有舍入，三个准确率会完全相同。现在相差一两个百分点，也就是 297 幅里的三到六幅：ε 和舍入带来的微小差别，训练 200 步就会放大到这个程度。
+每走一步，权重都还是“增益为 1”的网络的 c 倍，两个网络算出来的数始终一样。两个因子 c，一个补上变小的梯度，一个跟上变大的权重，原来不对的只是步子的大小。
+
+如果没有 ε，也没有舍入，三个准确率会完全相同。现在相差一两个百分点，也就是 297 幅里的三到六幅：ε 和舍入带来的微小差别，训练 200 步就会放大到这个程度。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## So why do activations need a scale?
 
-If the activations are too small, the gradient vanishes. If they are too large, most units are saturated, and the rest can even make the gradient explode (*Going further: gain 3 explodes*).
+If the activations are too small, the gradient vanishes. If they are too large, most units are saturated, and the few that are not can even make the gradient explode (*Going further: gain 3 explodes*).
 
 Each layer multiplies the scale. So without a norm, the gain must be right in all layers at the start, and it must stay right while the weights change. A norm resets the scale in each layer. After that, the gain only decides how fast the weights turn.
 
@@ -553,9 +565,9 @@ x.numpy().std()        # 1.118
 r"""
 ## 激活值为什么需要合适的尺度？
 
-激活值太小，梯度就消失；太大，神经元大多饱和，剩下的甚至会让梯度爆炸（见“选读：增益为 3，梯度爆炸”）。
+激活值太小，梯度就消失；太大，神经元大多饱和，剩下那少数几个甚至会让梯度爆炸（见“选读：增益为 3，梯度爆炸”）。
 
-每过一层，尺度都要乘上一个倍数。不带归一化，不仅起步时每层的增益都要合适，权重在训练中不断变化，增益还得始终合适。归一化在每一层重新调好尺度，增益就只决定权重转得快还是慢。
+每过一层，尺度都要乘上一个倍数。不带归一化，不仅起步时每层的增益要合适，训练中权重不断变化，增益也得一直合适。归一化在每一层重新调好尺度，增益就只决定权重转得快还是慢。
 
 ## 别的代码怎么写
 
@@ -579,16 +591,16 @@ r"""
 
 * To standardize is to subtract the mean and divide by the standard deviation, $\sqrt{\sigma^2 + \varepsilon}$. BatchNorm does this to each feature, over the samples of the mini-batch.
 * Without a norm, each layer multiplies the scale. A small gain makes the gradient vanish. A large one saturates most units and can make the gradient explode.
-* With a norm, f(cW) = f(W): multiplying all weights by c changes nothing in the outputs, and it divides the gradient by c.
+* With a norm, f(cW) = f(W): multiplying all weights that stand before a norm by a positive c changes nothing in the outputs, apart from ε, and divides their gradient by c.
 * A step of gradient descent then turns the weights by about 1/c² of the former angle.
 
 ## Three closing questions
 
-1. ReLU, $\max(0, x)$, halves the mean of the squares, so at gain 1 a layer with ReLU makes the numbers on average $1/\sqrt{2} \approx 0.71$ times as large. What is left of them after 30 such layers at gain 0.9? Which gain would keep their size?
+1. If the inputs lie symmetrically around 0, ReLU, $\max(0, x)$, halves the mean of the squares. So at gain 1 a layer with ReLU makes the root mean square $1/\sqrt{2} \approx 0.71$ times as large. What is left of it after 30 such layers at gain 0.9? Which gain would keep it?
 
 <details><summary>Answer</summary>
 
-About a millionth is left: $(0.9/\sqrt{2})^{30} \approx 1.3 \cdot 10^{-6}$. A single random network can be off by a factor of 2. The gain √2 = 1.41 keeps the size, which is why `kaiming_uniform_` takes it for ReLU.
+About a millionth is left: $(0.9/\sqrt{2})^{30} \approx 1.3 \cdot 10^{-6}$. A single random network can be off by a factor of 2. The gain √2 = 1.41 keeps it, which is why `kaiming_uniform_` takes it for ReLU.
 
 </details>
 
@@ -617,16 +629,16 @@ r"""
 
 * 标准化就是减去均值，再除以标准差 $\sqrt{\sigma^2 + \varepsilon}$。批量归一化对每个特征这样做，均值和方差取自小批量里的所有样本。
 * 不带归一化，每一层都会把尺度乘上一个倍数。增益太小，梯度消失；增益太大，神经元大多饱和，梯度还可能爆炸。
-* 带上归一化，f(cW) = f(W)：所有权重都乘以 c，输出不变，梯度却要除以 c。
-* 这时用梯度下降走一步，权重转过的角度大约只有原来的 1/c²。
+* 带上归一化，f(cW) = f(W)：把后面接着归一化的权重全都乘以正数 c，输出不变（不计 ε），它们的梯度却要除以 c。
+* 这时用梯度下降走一步，权重转过的角度大约是原来的 1/c²。
 
 ## 三个思考题
 
-1. ReLU 就是 $\max(0, x)$，它让平方的均值减半，增益是 1 时，每过一层 ReLU，数平均变成原来的 $1/\sqrt{2} \approx 0.71$ 倍。增益是 0.9，过了 30 层，还剩多少？增益取多少，大小才不变？
+1. ReLU 就是 $\max(0, x)$。输入关于 0 对称时，它让平方的均值减半，所以增益是 1 时，每过一层 ReLU，均方根变成原来的 $1/\sqrt{2} \approx 0.71$ 倍。增益是 0.9，过了 30 层，还剩多少？增益取多少，均方根才不变？
 
 <details><summary>答案</summary>
 
-大约只剩百万分之一：$(0.9/\sqrt{2})^{30} \approx 1.3 \cdot 10^{-6}$。这是平均来说，单独一个随机的网络可能差到 2 倍。增益取 √2 = 1.41，大小就不变，所以 `kaiming_uniform_` 对 ReLU 取这个值。
+大约只剩百万分之一：$(0.9/\sqrt{2})^{30} \approx 1.3 \cdot 10^{-6}$。这是平均来说，单独一个随机的网络可能差到 2 倍。增益取 √2 = 1.41，均方根就不变，所以 `kaiming_uniform_` 对 ReLU 取这个值。
 
 </details>
 
@@ -793,7 +805,7 @@ Only `mean_kept` does.
 
 The other two reach about what the right function reaches. So training hides small mistakes, and therefore `check` compares numbers instead of accuracies.
 
-`mean_kept` fails because the mean is still in the numbers, but not in what they are divided by. In a column where the samples differ little, a small divisor blows up the mean, and tanh saturates. Behind a saturated tanh the samples differ even less, so the next divisor is smaller still.
+`mean_kept` fails because the mean is still in the numbers, but not in what they are divided by. In a column where the samples differ little, a small divisor blows up the mean, and tanh saturates. Behind a saturated tanh the samples probably differ even less, so the next divisor is smaller still.
 
 One way out is a smaller learning rate. The other is to divide by the root mean square, because a large mean makes it large as well. The next cell tries both. `watched` is `mean_kept`, and it notes how many activations it saturates in each layer and step.
 """
@@ -808,7 +820,7 @@ r"""
 
 另外两个的准确率与正确的函数不相上下。可见训练会掩盖小错误，所以 `check` 比较的是算出来的数，而不是准确率。
 
-`mean_kept` 为什么不行？均值还留在被除的数里，除数却反映不出均值的大小。如果一列里各个样本相差很小，除数就小，一除就把均值放大，tanh 随之饱和；饱和以后样本之间相差更小，下一层的除数也就更小。
+`mean_kept` 为什么不行？均值还留在被除的数里，除数却反映不出均值的大小。如果一列里各个样本相差很小，除数就小，一除就把均值放大，tanh 随之饱和；饱和以后，样本之间多半相差更小，下一层的除数也就更小。
 
 有两个办法，一个是让学习率小一点，另一个是改成除以均方根，因为均值一大，均方根也跟着大。下一个单元格两个都试一试。其中 `watched` 就是 `mean_kept`，只是每一步、每一层都记下有多少激活值饱和了。
 """
@@ -833,12 +845,12 @@ print(f"root_mean_square {accuracy(root_mean_square, 1):.0%}")
 
 # %% [markdown] lang="en"
 r"""
-Both learn. At the learning rate 0.1, `mean_kept` has saturated the whole of layer 20 after ten steps. At 0.01 hardly anything changes there. `root_mean_square` needs no subtraction at all. Lesson 06 divides by it over the features of each token, and calls that RMSNorm.
+Both ways out work: 85% and 91%. At the learning rate 0.1, `mean_kept` has saturated the whole of layer 20 after ten steps. At 0.01 hardly anything changes there. `root_mean_square` needs no subtraction at all. Lesson 06 divides by it over the features of each token, and calls that RMSNorm.
 """
 
 # %% [markdown] lang="zh"
 r"""
-两个办法都行。学习率是 0.1 时，`mean_kept` 只用十步就让第 20 层全部饱和；是 0.01 时，那里几乎没有变化。`root_mean_square` 什么也没有减，照样学得会。第 06 课对每个词元的特征这样做，那就是 RMSNorm。
+两个办法都行，准确率是 85% 和 91%。学习率是 0.1 时，`mean_kept` 只用十步就让第 20 层全部饱和；是 0.01 时，那里几乎没有变化。`root_mean_square` 什么也没有减，照样学得会。第 06 课对每个词元的特征这样做，那就是 RMSNorm。
 """
 
 # %% [markdown] lang="en"
@@ -859,16 +871,16 @@ r"""
 for gain in (0.5, 100, 3):
     layers, gradients = signals(gain, 20, "tanh", "none", network)
     print(f"{gain = :<4}" + "".join(f"   gradient[{i}] = {gradients[i - 1]:<9.3g}" for i in (20, 10, 2, 1)))
-slope = 1 - layers[9].square()  # (N, d)
+slope = 1 - layers[9].square()  # gain 3, (N, d)
 rms = slope.square().mean().sqrt()
-print(f"slope[10]: median {slope.quantile(0.5):.2f}   > 0.5: {(slope > 0.5).float().mean():.0%}   RMS {rms:.2f}")
+print(f"slope[10]: median {slope.quantile(0.5):.2f}   > 0.5: {(slope > 0.5).float().mean():.0%}   RMS {rms:.3f}")
 print(f"per layer: gain × RMS = {gain * rms:.2f}   measured: {(gradients[1] / gradients[-1]) ** (1 / 18):.2f}")
 
 # %% [markdown] lang="en"
 r"""
 At gain 0.5 the gradient is tiny in every layer. But at gain 3 it does the opposite of vanishing. From layer 20 to layer 2 it grows from 3.1 to 880. It *explodes*. At gain 100 layers 1 and 20 are 14 powers of ten apart.
 
-On its way back, the gradient is multiplied in each layer by the slopes **and by the weights**. At gain 3, half of the slopes are below 0.13, but more than a quarter are above 0.5, and these decide how large the gradient becomes: the RMS of the slopes, their root mean square, is 0.46. The weights multiply by 3, the gain. Together that is 1.37 per layer, and in 18 layers nearly 300.
+On its way back, the gradient is multiplied in each layer by the slopes **and by the weights**. At gain 3, half of the slopes are below 0.13, but more than a quarter are above 0.5, and these decide how large the gradient becomes: the RMS of the slopes, their root mean square, is 0.456. The weights multiply by 3, the gain. Together that is 1.37 per layer, and in 18 layers nearly 300.
 
 Can another learning rate rescue such networks?
 """
@@ -877,7 +889,7 @@ Can another learning rate rescue such networks?
 r"""
 增益是 0.5 时，每一层的梯度都极小。增益是 3 时却正好相反，从第 20 层到第 2 层，梯度从 3.1 增大到 880，这就是**梯度爆炸**。增益是 100 时，第 1 层和第 20 层的梯度相差 14 个数量级。
 
-梯度往回传，每过一层，既要乘斜率，**也要乘权重**。增益是 3 时，一半的斜率小于 0.13，但还有四分之一以上大于 0.5，梯度有多大，就由它们决定：斜率的均方根（RMS）是 0.46。权重再乘上增益，也就是 3。合起来，每一层是 1.37 倍，18 层就将近 300 倍。
+梯度往回传，每过一层，既要乘斜率，**也要乘权重**。增益是 3 时，一半的斜率小于 0.13，但还有四分之一以上大于 0.5，梯度有多大，就由它们决定：斜率的均方根（RMS）是 0.456。权重再乘上增益，也就是 3。合起来，每一层是 1.37 倍，18 层就将近 300 倍。
 
 换一个学习率，能救活这样的网络吗？
 """
@@ -888,7 +900,7 @@ for gain, lr in ((3, 0.01), (3, 0.1), (0.5, 1), (0.5, 1000)):
 
 # %% [markdown] lang="en"
 r"""
-With such gradients the learning rate must be small enough for the first layer, and the last then learns slowly. At 0.01 the network gets fewer than half of the digits right after 200 steps, and at 0.1 far fewer. Gain 0.5 is not rescued even by a learning rate of 1000.
+With such gradients the learning rate must be small enough for the first layer, and the last then learns slowly. At 0.01 the network gets fewer than half of the digits right after 200 steps, and at 0.1 far fewer. Neither of the two learning rates rescues gain 0.5, although the second is as large as 1000.
 
 Nor is it enough to normalize the input. In the panel of *What happens to the gradient*, choose *input only* at gain 0.5: the activations still shrink from layer to layer.
 
@@ -897,7 +909,7 @@ Differences between samples grow in the same way in the forward pass. The next c
 
 # %% [markdown] lang="zh"
 r"""
-梯度这样悬殊，学习率要小到第一层受得了才行，最后一层就学得慢。取 0.01，训练 200 步，认对的数字还不到一半；取 0.1，就更少了。增益是 0.5 时，学习率放大到 1000 也救不了。
+梯度这样悬殊，学习率要小到第一层受得了才行，最后一层就学得慢。取 0.01，训练 200 步，认对的数字还不到一半；取 0.1，就更少了。增益是 0.5 时，在试过的两个学习率里，哪个都救不了，哪怕是 1000。
 
 只归一化输入也不够。在“梯度怎么样了”一节的面板上选“只归一化输入”，增益取 0.5，激活值还是一层比一层小。
 
@@ -922,7 +934,7 @@ In pixels, two images of the same digit are 0.73 times as far apart as images of
 
 # %% [markdown] lang="zh"
 r"""
-直接看像素，同一个数字的两幅图，距离是不同数字之间的 0.73 倍。以增益 3 过了二十层，这个比几乎成了 1：小的差别也变大了，两幅图是不是同一个数字，几乎看不出来了。可以预料，这样的网络很难泛化到没见过的图。
+直接看像素，同一个数字的两幅图，距离是不同数字之间的 0.73 倍。增益取 3，过了二十层，这个比值几乎是 1：小的差别也变大了，两幅图是不是同一个数字，几乎看不出来了。可以预料，这样的网络很难泛化到没见过的图。
 """
 
 # %% [markdown] lang="en"
@@ -974,7 +986,7 @@ r"""
 r"""
 ## Going further: twenty `nn.Linear`
 
-How much is left of a digit after twenty layers of `nn.Linear`, with torch's own initial weights, and tanh? The cell prints the standard deviation of a feature over all digits, averaged over the features, and compares it with Glorot's initialization, `xavier_uniform_`. Then `found_by_line` asks whether the digits can still be told apart. It fits a linear classifier by least squares, which does not care about the size of its inputs, and returns the accuracy on the test set. The last line is the accuracy of gradient descent at gain 0.58, as before.
+How much is left of a digit after twenty layers of `nn.Linear`, with torch's own initial weights, and tanh? The cell prints the standard deviation of a feature over all digits, averaged over the features, and compares it with Glorot's initialization, `xavier_uniform_`. Then `found_by_line` asks whether the digits can still be told apart. It fits a linear classifier by least squares, for which the size of the inputs does not matter, and returns the accuracy on the test set. The last line is the accuracy of gradient descent at gain 0.58, as before.
 """
 
 # %% [markdown] lang="zh"
@@ -1004,10 +1016,10 @@ print(f"gain = 0.58: {accuracy(lambda x: x, 0.58):.0%}")
 
 # %% [markdown] lang="en"
 r"""
-Behind twenty `nn.Linear`, two digits differ only in the sixth decimal place. Only their size is lost: the linear classifier gets about as many of the new digits right as it does from the pixels. Glorot's initialization keeps the size, and the classifier does no better. But to gradient descent the size does matter: at gain 0.58 the accuracy is 9%, which is guessing. There is no error message.
+Behind twenty `nn.Linear`, two digits differ only in the sixth decimal place. Only the size of the differences is lost, at least in double precision, which `tower` uses; in single precision, rounding would blur such small differences. The linear classifier gets about as many of the new digits right as it does from the pixels. Glorot's initialization keeps the size, and the classifier does no better. But to gradient descent the size does matter: at gain 0.58 the accuracy is 9%, which is guessing. There is no error message.
 """
 
 # %% [markdown] lang="zh"
 r"""
-经过二十个 `nn.Linear`，两幅图的差别，要到小数点后第六位才看得出来。丢掉的只是大小：线性分类器在测试集上认对的图，和直接用像素时差不多。Glorot 初始化保住了大小，分类器也没有认得更准。梯度下降却在乎大小：增益是 0.58，准确率只有 9%，等于乱猜，而且没有任何报错。
+经过二十个 `nn.Linear`，两幅图的差别，要到小数点后第六位才看得出来。丢掉的只是差别的大小，至少在 `tower` 用的双精度下是这样；换成单精度，这么小的差别会因舍入而模糊。线性分类器在测试集上认对的图，和直接用像素时差不多。Glorot 初始化保住了大小，分类器也没有认得更准。梯度下降却在乎大小：增益是 0.58，准确率只有 9%，等于乱猜，而且没有任何报错。
 """
