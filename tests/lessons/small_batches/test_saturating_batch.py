@@ -7,6 +7,7 @@ from torch import nn
 
 from blocklab_course.lessons.small_batches.saturating_batch import (
     LARGEST,
+    NEAR,
     batch,
     panel,
     place_after,
@@ -58,6 +59,41 @@ def test_the_curve_of_two_values_rises_only_where_they_nearly_agree(figure):
     assert output(shown.line) == 0.156
 
 
+@pytest.mark.parametrize("narrow", [False, True])
+def test_the_inset_shows_the_rise_of_two_values_as_a_slope(narrow):
+    """On the large axis it is vertical."""
+    shown = panel()
+    shown.arrange(narrow=narrow)
+    inset = shown.canvas.figure.axes[2]
+    curve, dot = inset.lines
+    assert inset.get_xlim() == (-NEAR, NEAR)
+    shown.move(m=2, x=0.01)
+    x, y = curve.get_data()
+    assert np.interp([-0.01, 0, 0.001, 0.01], x, y) == pytest.approx([-0.845, 0, 0.156, 0.845], abs=0.002)
+    assert ((x > -NEAR) & (x < NEAR) & (np.abs(y) < 0.9)).sum() > 40
+    assert dot.get_visible()
+    assert (dot.get_xdata()[0], dot.get_ydata()[0]) == pytest.approx((0.01, through(2, 0.01)[0]))
+    shown.move(x=1000.0)
+    assert not dot.get_visible()
+
+
+@pytest.mark.parametrize("m", [1, 2, 32])
+@pytest.mark.parametrize("narrow", [False, True])
+def test_the_inset_covers_neither_the_curves_nor_the_name_of_the_ceiling(m, narrow):
+    shown = panel()
+    shown.arrange(narrow=narrow)
+    shown.move(m=m, x=10.0)
+    right, inset = shown.canvas.figure.axes[1:]
+    frame, name = inset.get_tightbbox(), right.texts[-1]
+    assert name.get_visible()
+    assert not frame.overlaps(name.get_window_extent())
+    *_, ceiling, _dot = right.lines
+    for line in right.lines[: len(right.lines) - 2]:
+        x, y = line.get_data()
+        assert (right.transData.transform(np.stack([x, y], 1)[x > 0.5])[:, 1] > frame.y1).all()
+    assert right.transData.transform(ceiling.get_xydata())[0, 1] > frame.y1
+
+
 @pytest.mark.parametrize("m", range(2, 33))
 def test_no_output_exceeds_the_ceiling(m):
     assert np.abs(through(m, 1e6)).max() <= (m - 1) ** 0.5
@@ -74,7 +110,7 @@ def test_one_value_alone_gives_zero_and_torch_refuses(figure):
 
 def test_each_value_is_joined_to_its_output(figure):
     saturating_batch(figure)(m=4, x=10.0)
-    left, right = figure.axes
+    left, right = figure.axes[:2]
     (lines,) = left.collections
     before, after = place_before(batch(4, 10.0)), place_after(through(4, 10.0))
     assert np.allclose([segment[:, 0] for segment in lines.get_segments()], np.stack([before, after], 1)[1:])

@@ -25,6 +25,7 @@ MARKED = (2, 4, 8, 16, 32)  # whose curves stay once m has come down to them
 CURVE = np.concatenate([-np.geomspace(-LEFT, LEAST / 10, 61), [0], np.geomspace(LEAST / 10, MOST, 211)])
 """Dense at 0, where the curve of two values jumps."""
 LOWEST, HIGHEST = -2.0, 6.0  # the outputs shown
+NEAR = 0.02  # the inset shows the inputs from −NEAR to NEAR
 GRIP = 10.0  # the input at which the ceiling is dragged
 EVEN = 0.5  # up to about here the axis of inputs is linear; further out, by and by, it becomes logarithmic
 
@@ -47,6 +48,7 @@ AFTER = Text(en="outputs", zh="输出")
 TITLE = Text(en="the numbers of one mini-batch", zh="一个小批量里的数")
 X = Text(en="input $x_1$", zh="输入 $x_1$")
 Y = Text(en="output for $x_1$", zh="$x_1$ 的输出")
+ZOOM = Text(en="enlarged: $x_1$ near 0", zh="放大：$x_1$ 在 0 附近")
 CEILING = Text(en=r"ceiling $\sqrt{m-1}$", zh=r"上限 $\sqrt{m-1}$")
 SEEN = Text(en="m = {m}: x₁ = {x:g} becomes {y:.3f}.", zh="m = {m}：x₁ = {x:g} 变成 {y:.3f}。")
 LIMIT = Text(en=" No output can exceed √(m − 1) = {ceiling:.3f}.", zh="任何输出都不会超过 √(m − 1) = {ceiling:.3f}。")
@@ -64,10 +66,12 @@ def saturating_batch(figure: Figure) -> Callable[..., str]:
     update(m, x): how many values share the mean, and the first of them. The others are evenly spread from −1 to 1 (one
     alone: 0). Where the panel opens, the curve ends at x₁ and no ceiling is seen: they answer what is to be guessed.
     """
-    left = add_axes(figure, wide=(0.075, 0.06, 0.42, 0.84), narrow=(0.14, 0.58, 0.83, 0.37))
-    right = add_axes(figure, wide=(0.58, 0.145, 0.345, 0.755), narrow=(0.12, 0.09, 0.74, 0.39))
+    left = add_axes(figure, wide=(0.075, 0.06, 0.42, 0.84), narrow=(0.14, 0.63, 0.83, 0.32))
+    right = add_axes(figure, wide=(0.58, 0.145, 0.345, 0.755), narrow=(0.12, 0.085, 0.74, 0.46))
+    inset = add_axes(figure, wide=(0.735, 0.22, 0.18, 0.15), narrow=(0.44, 0.128, 0.4, 0.085))
     lines, others, first = two_rulers(left)
     marked, curve, ceiling, name, dot = curve_axes(right)
+    rise, near = inset_axes(inset)
     draggable(first, "x", lambda x: (place_before(np.array(x)), 1))
     draggable(ceiling, "m", lambda m: (GRIP, (m - 1) ** 0.5))
 
@@ -87,10 +91,13 @@ def saturating_batch(figure: Figure) -> Callable[..., str]:
         along = np.array([through(m, value)[0] for value in CURVE])
         drawn = len(CURVE) if told else np.searchsorted(CURVE, x * (1 + 1e-9))
         curve.set_data(CURVE[:drawn], along[:drawn])
+        rise.set_data(CURVE[:drawn], along[:drawn])
         draggable(dot, "x", lambda x: (x, np.interp(x, CURVE, along)))
         ceiling.set_ydata([limit, limit])
         name.set_position((60, limit - 0.12))
         dot.set_data([x], [outputs[0]])
+        near.set_data([x], [outputs[0]])
+        near.set_visible(x <= NEAR)
         if m == 1:
             return str(ALONE)
         line = SEEN.format(m=m, x=float(f"{x:.3g}"), y=outputs[0])
@@ -145,7 +152,8 @@ def two_rulers(axes: Axes):
 def curve_axes(axes: Axes):
     """The curves of some m and their names, and empty artists for the present one, its ceiling, its name, and x₁."""
     axes.set_xscale("asinh", linear_width=EVEN)  # as the upper ruler
-    axes.set(xlim=(LEFT, MOST), ylim=(LOWEST, HIGHEST + 0.2), xlabel=str(X))
+    axes.set(xlim=(LEFT, MOST), ylim=(LOWEST - 2.8, HIGHEST + 0.2), xlabel=str(X))  # room for the inset
+    axes.set_yticks([-2, 0, 2, 4, 6], ["−2", "0", "2", "4", "6"])
     axes.set_ylabel(str(Y))
     axes.set_xticks([-1, 0, 1, 10, 100, 1000], ["−1", "0", "1", "10", "100", "1000"])
     axes.minorticks_off()
@@ -161,6 +169,19 @@ def curve_axes(axes: Axes):
     name = axes.text(0, 0, str(CEILING), size=9.5, color=TRUE, va="top", animated=True, zorder=4)
     (dot,) = axes.plot([], [], "o", color=POKED, markersize=9, animated=True, zorder=5, clip_on=False)
     return marked, curve, ceiling, name, dot
+
+
+def inset_axes(axes: Axes):
+    """Empty artists for the curve of the present m and for x₁, on a linear axis of inputs around 0."""
+    axes.set(xlim=(-NEAR, NEAR), ylim=(-1.3, 1.3), facecolor="none")
+    axes.set_xticks([-NEAR, 0, NEAR], [f"−{NEAR}", "0", f"{NEAR}"])
+    axes.set_yticks([-1, 1], ["−1", "1"])
+    axes.set_title(str(ZOOM), size=9.5, color=INK, pad=3)
+    style_axes(axes)
+    axes.tick_params(labelsize=9, pad=1)
+    (rise,) = axes.plot([], [], color=MOVED, linewidth=2.2, animated=True, zorder=3)
+    (near,) = axes.plot([], [], "o", color=POKED, markersize=7, animated=True, zorder=4)
+    return rise, near
 
 
 def panel(**own: Control) -> Panel:
