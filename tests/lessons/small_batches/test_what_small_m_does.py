@@ -38,9 +38,10 @@ def test_the_networks_fail_where_m_is_2_and_nowhere_else(lesson):
     many += [(make, norm, 2) for make in NORMS for name, norm in NORMS[make].items() if name != "BatchNorm"]
     assert max(read(*run) for run in few) < 75
     assert min(read(*run) for run in many) > 89
+    assert 85 < read(mlp, nn.BatchNorm1d, 3) < 92
 
 
-def test_pairs_in_a_batch_of_32_are_mini_batches_of_2_whose_gradients_are_added_up(lesson):
+def test_pairs_in_a_batch_of_32_are_mini_batches_of_2_whose_gradients_are_averaged(lesson):
     images, labels = lesson["images"][:32].double(), lesson["labels"][:32]
     nets = [mlp(norm).double() for norm in (lesson["InPairs"], nn.BatchNorm1d)]
     nets[1].load_state_dict(dict(zip(nets[1].state_dict(), nets[0].state_dict().values(), strict=True)))
@@ -100,6 +101,8 @@ def test_with_pairs_every_channel_moves_too_far(lesson):
 
 def test_a_tenth_of_the_learning_rate_does_not_mend_pairs(lesson):
     assert lesson["mean_accuracy"](mlp, nn.BatchNorm1d, 2, rate=0.005) < 80
+    lengths = [lesson["moved"](lesson["trained"](mlp, nn.BatchNorm1d, 2, start, 0.005), start) for start in range(5)]
+    assert torch.cat(lengths).median() == pytest.approx(1, abs=0.2)
 
 
 def test_frozen_layers_are_better_with_pairs_and_worse_otherwise(lesson):
