@@ -121,10 +121,10 @@ EPS_MISTAKES = (
 
 SPREAD_MISTAKES = (
     wrong("unbiased-variance", spread=lambda x, axes: x.var(axes, keepdim=True)).hint(
-        en="You take the variance of m numbers and divide by m − 1, so your standardized numbers are "
-        "`√((m − 1)/m)` times the right ones. A normalization layer divides by m: write `correction=0`.",
-        zh="一共 m 个数，你求方差时却除以了 m − 1，所以标准化之后的数是正确值的 `√((m − 1)/m)` 倍。"
-        "归一化层求方差时应除以 m，请写 `correction=0`。",
+        en="You take the variance of n numbers and divide by n − 1, so your standardized numbers are "
+        "`√((n − 1)/n)` times the right ones. A normalization layer divides by n: write `correction=0`.",
+        zh="一共 n 个数，你求方差时却除以了 n − 1，所以标准化之后的数是正确值的 `√((n − 1)/n)` 倍。"
+        "归一化层求方差时应除以 n，请写 `correction=0`。",
     ),
     wrong("mean-square-for-variance", spread=lambda x, axes: x.square().mean(axes, keepdim=True)).hint(
         en="You square x itself. The variance is the mean of the squared distances **from the mean**.",

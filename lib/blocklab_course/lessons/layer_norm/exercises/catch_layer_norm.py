@@ -12,9 +12,10 @@ CATCH_LAYER_NORM = make_mutation_exercise(
         Text(en="ε added to σ, outside the root", zh="ε 加在 σ 上，写在了根号外面"),
         Text(
             en="Both versions divide by nearly the same where the variance is far larger than ε. Give it a row whose "
-            "variance is of the size of ε, but not 0: there the deviations are 0 and hide the divisor.",
+            "variance is of the size of ε, but not 0: there every number equals the mean, and 0 stays 0 whatever you "
+            "divide it by.",
             zh="方差远大于 ε 时，两个版本的除数几乎相同。请给它一行方差与 ε 差不多大的数；"
-            "方差也不能是 0，那时离差全是 0，除以什么都看不出来。",
+            "方差也不能是 0，那时每个数都等于均值，相减全是 0，除以什么都看不出来。",
         ),
     ),
     Mutant(

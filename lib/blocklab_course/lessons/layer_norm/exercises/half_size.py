@@ -30,8 +30,8 @@ HALF_SIZE = Exercise(
             zh="ε 是和方差相加的，所以要拿它和 σ² 比，而不是和 σ 比。",
         ),
         wrong("upside-down", answer=(3 * 1e-5) ** 0.5).hint(
-            en="Upside down: the output shrinks when σ gets small beside √ε, not when it gets large.",
-            zh="反了：σ 比 √ε 小的时候，输出才会缩小，而不是 σ 大的时候。",
+            en="Upside down: σ² has to be a third of ε, not three times ε.",
+            zh="反了：σ² 要是 ε 的三分之一，而不是三倍。",
         ),
         wrong("half-under-the-root", answer=1e-5**0.5 / 2).hint(
             en="Put your σ² into σ² / (σ² + ε): it has to be 1/4, for its root is the half.",

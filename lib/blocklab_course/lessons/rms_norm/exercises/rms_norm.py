@@ -88,7 +88,6 @@ def recipe(
 BY_HAND = Text(en="By hand", zh="动手算")
 THE_FORMULA = Text(en="The formula", zh="公式")
 SIZES = Text(en="Going further: very small and very large numbers", zh="选读：很小的数与很大的数")
-ELSEWHERE = Text(en="What other code does differently", zh="别的代码怎么写")
 THE_EXERCISE = Text(en="Exercise: RMSNorm", zh="练习：RMSNorm")
 WHEN_TO_ROUND = Text(en="Going further: when to round", zh="选读：何时舍入")
 MEAN_SQUARE = "mean_square = wide.square().mean(axes, keepdim=True)"
@@ -339,10 +338,11 @@ RMS_NORM = Exercise(
         ),
         *with_section(
             THE_FORMULA,
-            *select(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
+            *select(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing"),
             EPS_OF_NORMALIZE,
             hint_line=QUOTIENT,
         ),
+        *with_section(THE_EXERCISE, *select(EPS_MISTAKES, "eps-argument-ignored"), hint_line=QUOTIENT),
         DETACHED,
         *with_section(THE_EXERCISE, STAYS_WIDE, hint_line=LAST),
         *with_section(THE_FORMULA, *WEIGHT_MISTAKES, hint_line=WEIGHTED),
@@ -439,7 +439,7 @@ FORMULA_MISTAKES = (
     *with_section(
         THE_FORMULA, *select(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing"), hint_line=QUOTIENT
     ),
-    *with_section(ELSEWHERE, *select(EPS_MISTAKES, "eps-argument-ignored"), DEFAULT_EPS_ALWAYS, hint_line=QUOTIENT),
+    *with_section(THE_EXERCISE, *select(EPS_MISTAKES, "eps-argument-ignored"), DEFAULT_EPS_ALWAYS, hint_line=QUOTIENT),
     *with_section(THE_EXERCISE, *select(AXES_MISTAKES, "over-everything"), hint_line=OF_EACH_TOKEN),
 )
 
