@@ -2,9 +2,9 @@
 r"""
 # 05 LayerNorm: which test catches a wrong one?
 
-For years, people have copied LayerNorms that add ε to the standard deviation instead of the variance: `(x - mean) / (std + eps)`. Take only the place of ε, and compute `std` as PyTorch does. Then, on numbers from `torch.rand`, the result differs from PyTorch's by less than 0.0001. The smaller the input, the worse it gets: with σ = 0.02 the result is 1% too large, with σ = 0.001 it is 3 times too large, with σ = 0.0001 29 times, and in the extreme, at σ = $10^{-7}$, more than 300 times.
+For years, people have copied LayerNorms that add ε to the standard deviation instead of the variance: `(x - mean) / (std + eps)`. Suppose that only the place of ε is wrong, and that `std` has the number of features, d, in its denominator, as in PyTorch's LayerNorm. Then, on numbers from `torch.rand`, the result differs from PyTorch's by about 0.0001. The smaller the input, the larger the factor: with σ = 0.001 the result is 3 times as large as it should be, and in the extreme more than 300 times.
 
-LayerNorm has a single formula, and you find it next to every attention and every feed-forward network of the first Transformers. It looks harmless. Yet there are several ways to get it wrong that neither the obvious test nor a trained model will notice.
+LayerNorm is one formula. It sits beside every attention and feed-forward layer of the first Transformers. It looks harmless. Yet there are several ways to get it wrong that neither a test with a loose tolerance nor a trained model will notice.
 
 First you look at what LayerNorm does to a vector. Then you write it and run a trained model on it. Finally you change sides: you get four wrong LayerNorms and write the test that catches all of them.
 
@@ -15,9 +15,9 @@ Plan for about 45 minutes. *Going further* is extra.
 r"""
 # 05 层归一化写错了，怎样的测试才抓得住？
 
-网上流传着许多份层归一化（LayerNorm）的代码，都把 ε 加在标准差上，而不是加在方差上：`(x - mean) / (std + eps)`。就算把 `std` 改成 PyTorch 的算法，只看 ε 放的位置，用 `torch.rand` 一比，也相差不到 0.0001，看上去没有问题。可是输入越小，错得越厉害：σ = 0.02 时，结果只大 1%；σ = 0.001 时，已经是正确值的 3 倍；σ = 0.0001 时是 29 倍；最极端的，σ = $10^{-7}$ 时，竟超过 300 倍。
+网上流传着许多份层归一化（LayerNorm）的代码，都把 ε 加在标准差上，而不是加在方差上：`(x - mean) / (std + eps)`。假设只有 ε 放错了位置，`std` 的分母像 PyTorch 的层归一化那样，取特征个数 d。用 `torch.rand` 一比，只差 0.0001 左右，看上去没有问题。可是输入越小，结果就偏大得越多：σ = 0.001 时，已经是正确值的 3 倍；最极端的时候，竟超过 300 倍。
 
-层归一化只有一个公式。在最早的 Transformer 里，每个注意力层、每个前馈网络后面都接着一个。公式看上去很简单，却有好几种写错的办法，随手写的测试发现不了，训练好的模型也觉察不到。
+层归一化只有一个公式。在最早的 Transformer 里，每个注意力层、每个前馈网络后面都接着一个。公式看上去很简单，却有好几种写错的办法，容差稍宽的测试发现不了，训练好的模型也觉察不到。
 
 这一课先看层归一化对一个向量做了什么，然后动手把它写出来，放进训练好的模型里运行。最后换个角色：给你四个写错的层归一化，请你来写测试，把它们全都抓住。
 
@@ -105,9 +105,9 @@ They form a circle.
 
 Drag *steps* back to 1 and *tilt* to 0, and you see why. Once its mean is subtracted, the features of a token add up to 0. All such points lie in one plane, perpendicular to the diagonal, and the first step drops each point straight onto this plane.
 
-Dividing by σ makes the mean of the three squares 1, so the squares add up to 3. The second step therefore moves each point in or out until it is √3 = 1.73 from the origin. All points at that distance form a sphere, and the plane cuts the sphere in a circle. (The picture zooms in as you drag; the wire sphere itself never changes size.)
+Dividing by σ makes the mean of the three squares 1, so the squares add up to 3. The second step therefore moves each point in or out until it is √3 = 1.73 from the origin. All points at that distance form a sphere, and the plane cuts the sphere in a circle. (The picture zooms in as you drag, so at the end the red path starts outside it; the wire sphere itself never changes size.)
 
-So LayerNorm forgets how high a point was and how far from the diagonal. Of three numbers, it keeps one: the direction in which the point lies from the diagonal. It is the same with d features: every output has mean 0 and length √d.
+So LayerNorm forgets how high a point was and how far from the diagonal. Of three numbers, it keeps one: the direction in which the point lies from the diagonal. With d features it forgets the same two numbers and keeps the rest: every output has mean 0 and length √d, unless all features of the token are equal.
 
 ## The formula
 
@@ -138,9 +138,9 @@ r"""
 
 把“步骤”拖回 1，“俯仰”拖到 0，就能看出原因。减去均值之后，一个词元的特征加起来是 0。这样的点都在同一个平面上，这个平面与对角线垂直，第一步就是让每个点垂直地落到这个平面上。
 
-除以 σ 之后，三个特征的平方的均值是 1，加起来就是 3。所以第二步让每个点向里或向外移动，直到离原点 √3 = 1.73。与原点距离相同的点组成球面，平面与球面相交，得到一个圆。（拖动时图会自动放大，线框始终是同一个球面。）
+除以 σ 之后，三个特征的平方的均值是 1，加起来就是 3。所以第二步让每个点向里或向外移动，直到离原点 √3 = 1.73。与原点距离相同的点组成球面，平面与球面相交，得到一个圆。（拖动时图会自动放大，红色路径的起点最后落到了图外；线框始终是同一个球面。）
 
-可见层归一化忘掉了两样：点原来有多高，离对角线有多远。三个自由度只剩一个：点绕对角线的方位角。有 d 个特征时也是这样，每个输出的均值都是 0，长度都是 √d。
+可见层归一化忘掉了两样：点原来有多高，离对角线有多远。三个自由度只剩一个：点绕对角线的方位角。有 d 个特征时，忘掉的也是这两样，其余的都留着：每个输出的均值都是 0，长度都是 √d（特征全都相等的词元除外）。
 
 ## 公式
 
@@ -228,7 +228,7 @@ plug_in(layer_norm=my_layer_norm)
 r"""
 With a correct function, "Someone makes music." is nearest, with a cosine of 0.60.
 
-Does this show that a function is correct? Here are three that are not. `published` is the line from the beginning as people really copy it: its `std` also divides by d − 1. `large_eps` uses ε = 0.001 in place of MiniLM's $10^{-12}$. `without_gamma` forgets γ.
+Does this show that a function is correct? Here are three that are not. `published` is the line from the beginning in the form in which it is actually copied: its `std` also divides by d − 1. `large_eps` uses ε = 0.001 in place of MiniLM's $10^{-12}$. `without_gamma` forgets γ.
 """
 
 # %% [markdown] lang="zh"
@@ -287,11 +287,11 @@ Only `without_gamma` does.
 
 Without γ, *chess* is nearest, a sentence that shares most of its words with the guitar but not its meaning. With `large_eps` the cosines change in the third decimal. With `published` they hardly change at all, although it has two mistakes: MiniLM's ε is so small that it does not matter where it stands, and with 384 features d − 1 is almost d.
 
-So a function can be wrong in a model that works. That is one reason why such a line can live in published code for years; another comes at the end. You need a test that compares numbers, and you have to choose its inputs well.
+So a model can work with a wrong function inside. That is one reason why such a line can live in published code for years; another comes at the end. You need a test that compares numbers, and you have to choose its inputs well.
 
 ## Where the mistake shows
 
-The test that comes to mind first compares the two results on random numbers. `outside_root` has a single mistake: it adds ε to σ, outside the square root.
+The test that comes to mind first compares a function with PyTorch's on random numbers. `outside_root` has a single mistake: it adds ε to σ, outside the square root. `layer_norm`, the library's, is right.
 """
 
 # %% [markdown] lang="zh"
@@ -304,11 +304,11 @@ r"""
 
 不乘 γ，最近的就变成了下棋（chess），这两句英文用词差不多，意思却不同。换上 `large_eps`，余弦相似度到第三位小数才有变化。换上 `published`，几乎看不出变化，它却有两处错误：MiniLM 的 ε 极小，放在哪里都没有区别；特征有 384 个，d − 1 与 d 也差不多。
 
-可见模型工作正常，里面的函数仍然可能是错的。那样的一行代码能流传多年，这是原因之一，另一个原因后面会讲。测试必须比较数值，而且要选对输入。
+可见模型工作正常，里面的函数仍然可能是错的。那行代码能流传这么多年，这是一个原因；另一个原因，后面再说。测试必须比较数值，而且要选对输入。
 
 ## 错误在哪里露馅
 
-最容易想到的测试，是随机取一些数，比较两个结果。下面的 `outside_root` 只有一处错误：它把 ε 加在 σ 上，写到了根号外面。
+最容易想到的测试，是随机取一些数，与 PyTorch 的结果比一比。下面的 `outside_root` 只有一处错误：它把 ε 加在 σ 上，写到了根号外面。代码库里的 `layer_norm` 则是对的。
 """
 
 
@@ -320,11 +320,13 @@ def outside_root(x, eps=1e-5):
 
 torch.manual_seed(0)
 x = torch.rand(4, 20)  # (N, d)
-print(f"max |difference| = {(outside_root(x) - F.layer_norm(x, (20,))).abs().max():.5f}")
+y = F.layer_norm(x, (20,))  # (N, d)
+print(f"outside_root   max |difference| = {(outside_root(x) - y).abs().max():.6f}")
+print(f"layer_norm     max |difference| = {(layer_norm(x, (20,)) - y).abs().max():.6f}")
 
 # %% [markdown] lang="en"
 r"""
-With a tolerance of 0.001 it passes. A strict tolerance notices it, but cannot tell you whether 0.00008 is rounding or a mistake.
+With a tolerance of 0.001, common when comparing ported models, `outside_root` passes. `torch.testing.assert_close` with its default tolerance complains, but only about 0.00008. Half precision alone would explain that much, and it is tempting to raise the tolerance. But these numbers are float32, where rounding is far smaller: the right formula agrees to six decimal places.
 
 The panel makes the same comparison for inputs of *every* size. It opens at σ = 1, and the numbers of `torch.rand` have σ = 0.29. The height of a curve is an error: the largest difference from LayerNorm, as a fraction of the largest output without ε. Where a curve is low, a test can hardly see the mistake. The orange curve, *std + ε*, is `outside_root`. The others add ε twice, leave it out, or divide by d − 1 in the variance.
 
@@ -333,7 +335,7 @@ The panel makes the same comparison for inputs of *every* size. It opens at σ =
 
 # %% [markdown] lang="zh"
 r"""
-容差取 0.001，它就通过了。容差取得很严，倒能发现有差别，却说不清 0.00008 是舍入误差还是写错了。
+容差取 0.001，`outside_root` 就通过了，而检查移植过来的模型时，容差常常就取这么大。`torch.testing.assert_close` 用默认的容差会报错，可是看到才差 0.00008，人们多半以为是舍入误差（用半精度来算，确实会差这么多），随手就把容差放宽了。其实在 float32 里，舍入误差小得多：正确的公式，六位小数全都一致。
 
 面板把**各种**大小的输入都这样比一遍。它从 σ = 1 开始，而 `torch.rand` 生成的数 σ = 0.29。曲线的高度是相对误差：与层归一化的最大偏差，除以没有 ε 时的最大输出。曲线低的地方，测试很难看出错误。橙色曲线“标准差 + ε”就是 `outside_root`，另外几条分别是 ε 加了两次、漏了 ε，以及求方差时分母取 d − 1。
 
@@ -344,7 +346,7 @@ r"""
 blind_comparison.panel()
 
 # %% tags=["answer"]
-blind_comparison.panel().still(sigma=10**-3.8)
+blind_comparison.panel().still(sigma=10**-2.2)
 
 # %% [markdown] lang="en"
 r"""
@@ -380,34 +382,30 @@ for sigma in (1, 0.02, 0.006, 0.001, 1e-4, 1e-5, 1e-7):
 
 # %% [markdown] lang="en"
 r"""
-The right output begins to shrink when σ is near $\sqrt{\varepsilon}$ = 0.003, and the wrong one only when σ is near ε. Between the two they drift apart, and far below ε the ratio is $\sqrt{\varepsilon}/\varepsilon$ = 316. The numbers of `torch.rand` are far above both limits, so there the mistake is no larger than what a loose tolerance forgives. **A test can pass only because its numbers cannot see the mistake.**
+The right output begins to shrink when σ is near $\sqrt{\varepsilon}$ = 0.003, and the wrong one only when σ is near ε. Between the two they drift apart, and far below ε the ratio is $\sqrt{\varepsilon}/\varepsilon$ = 316. (Large as the ratio is, both outputs are close to 0 there, so the panel's curve falls at its left end.) The numbers of `torch.rand` are far above both limits, so there the mistake is small enough for a loose tolerance to forgive. **A test can pass only because its numbers cannot see the mistake.**
 
 Are real inputs so small? Before training, the first LayerNorm of [GPT-2](https://github.com/openai/gpt-2/blob/master/src/model.py) reads token plus position embeddings, with σ = 0.022. There ε = $10^{-5}$ makes the output 1.0% smaller, about as in the second row of the table.
 
-The dotted curve behaves differently. Dividing by d − 1 makes every large input's output smaller by the same share, about 1/(2d). In the panel d is 20, so that is 2.5%; with d = 384 it is only 0.13%.
+The dotted curve behaves differently. Dividing by d − 1 shrinks the output for every large input by the same fraction, about 1/(2d). In the panel d is 20, so that is 2.5%; with d = 384 it is only 0.13%.
 
-<details><summary>Why the orange curve dips, and the riddle of lesson 00</summary>
+<details><summary>Why the orange curve dips</summary>
 
 Near σ = 0.5 the orange curve has a dip, because σ + ε and $\sqrt{\sigma^2 + \varepsilon}$ happen to be equal there.
-
-Lesson 00 asked why the bars shrank to a third at *s* = 0.001. The variance was an eighth of ε there, and $\sqrt{1/(1+8)}$ is a third.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-正确的输出，σ 小到 $\sqrt{\varepsilon}$ = 0.003 附近就开始变小；错误的输出，要等 σ 小到 ε 附近才变小。在这两处之间，两者越差越远；σ 远小于 ε 时，倍数是 $\sqrt{\varepsilon}/\varepsilon$ = 316。`torch.rand` 生成的数远在两处之上，这个错误在那里太小，宽松一点的容差就放过去了。**测试能通过，有时只是因为用的数碰巧照不出错误。**
+正确的输出，σ 小到 $\sqrt{\varepsilon}$ = 0.003 附近就开始变小；错误的输出，要等 σ 小到 ε 附近才变小。在这两处之间，两者越差越远；σ 远小于 ε 时，倍数是 $\sqrt{\varepsilon}/\varepsilon$ = 316。（倍数虽大，两个输出却都接近 0，所以面板里的曲线在最左边反而降了下来。）`torch.rand` 生成的数远在两处之上，这个错误在那里太小，宽松一点的容差就放过去了。**测试能通过，有时只是因为用的数碰巧照不出错误。**
 
 真实的输入会这么小吗？训练开始之前，[GPT-2](https://github.com/openai/gpt-2/blob/master/src/model.py) 的第一个层归一化读到的，是词元嵌入与位置嵌入之和，σ = 0.022。这时 ε = $10^{-5}$ 会让输出小 1.0%，与表里的第二行差不多。
 
-点线是另一种样子。求方差时分母取 d − 1，只要输入够大，输出就都小同样的比例，大约是 1/(2d)。这里 d = 20，所以差 2.5%；d = 384 时只差 0.13%。
+点线的走势不同。求方差时分母取 d − 1，只要输入够大，输出就都按同一比例缩小，大约小 1/(2d)。这里 d = 20，所以差 2.5%；d = 384 时只差 0.13%。
 
-<details><summary>橙色曲线为什么有一道深谷，第 00 课的谜又怎么解</summary>
+<details><summary>橙色曲线为什么有一道深谷</summary>
 
 橙色曲线在 σ = 0.5 附近有一道深谷，因为 σ + ε 与 $\sqrt{\sigma^2 + \varepsilon}$ 在那里碰巧相等。
-
-第 00 课问过，*s* = 0.001 时，柱子为什么只剩三分之一那么长。那时方差是 ε 的八分之一，而 $\sqrt{1/(1+8)}$ 正是三分之一。
 
 </details>
 """
@@ -456,18 +454,22 @@ check("half_size", solved_sigma, keep=False)
 
 # %% [markdown] lang="en"
 r"""
+The same expression solves the riddle of lesson 00. Why did the bars shrink to a third at *s* = 0.001? The variance was an eighth of ε there, and $\sqrt{1/(1+8)}$ is a third.
+
 ## Write the test
 
-Now you are the one who checks. `catch` has the four wrong functions of the panel, and it runs them on inputs that you choose. A function is caught if its result differs from the right one by more than 1% of the largest number in it.
+Now you are the one who checks. `catch` has the four wrong functions of the panel, and it runs them on inputs that you choose. A function is caught if its result differs from the right one by more than 1% of the right result's largest number. (The panel divides by the largest output without ε instead.)
 
 One input holds the arguments of one call, as a tuple or as a dict: `(x, (20,))` or `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`. Put your inputs into a list. Start with `(torch.randn(4, 20), (20,))`: it catches only one of the four. Then find inputs that catch the other three. Finally, try to catch all four with a single input.
 """
 
 # %% [markdown] lang="zh"
 r"""
+用这个式子，第 00 课的谜也解开了：*s* = 0.001 时，柱子为什么只剩三分之一那么长？那时方差是 ε 的八分之一，而 $\sqrt{1/(1+8)}$ 正是三分之一。
+
 ## 轮到你写测试
 
-这回你来当检查者。`catch` 手里有面板上那四个错误的函数，它会用你选的输入来运行它们。只要结果与正确结果相差超过正确结果中最大数的 1%，就算抓住了。
+这回换你来挑错。`catch` 手里有面板上那四个错误的函数，它会用你选的输入来运行它们。只要与正确结果的偏差超过正确结果中最大数的 1%，就算抓住了。（面板则是除以没有 ε 时的最大输出。）
 
 一组输入就是一次调用的参数，写成元组或字典：`(x, (20,))` 或 `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`。把各组输入放进一个列表。先试 `(torch.randn(4, 20), (20,))`，它只能抓住四个里的一个。然后找出能抓住另外三个的输入。最后试一试，只用一组输入，把四个全都抓住。
 """
@@ -483,7 +485,7 @@ Stuck? In the panel, find a σ at which all four curves are above 1%.
 
 <details><summary>The idea</summary>
 
-The four differ only in what they divide by, so every part of that must count. Make σ² about as large as ε, either with small numbers in x or with a large `eps`. But then σ² is only a part of the sum under the root, so keep the rows short: d − 1 must differ clearly from d.
+The four differ only in what they divide by, so every part of that must count. Let σ² lie between ε and about 20ε, either with small numbers in x or with a large `eps`. There σ² is only a part of the sum under the root, so keep the rows short: d − 1 must differ clearly from d.
 
 </details>
 """
@@ -494,7 +496,7 @@ r"""
 
 <details><summary>思路</summary>
 
-四个函数只有除数不同，所以除数的每一部分都要起作用。让 σ² 和 ε 差不多大，可以把 x 里的数取得很小，也可以把 `eps` 取得很大。这样一来，σ² 只是根号里的一部分，所以行要短，d − 1 与 d 才有明显的差别。
+四个函数只有除数不同，所以除数的每一部分都要起作用。让 σ² 在 ε 和大约 20ε 之间，可以把 x 里的数取得很小，也可以把 `eps` 取得很大。这样一来，σ² 只是根号里的一部分，所以行要短，d − 1 与 d 才有明显的差别。
 
 </details>
 """
@@ -506,9 +508,9 @@ catch("layer_norm", solved_catch)
 
 # %% [markdown] lang="en"
 r"""
-So which test catches a wrong LayerNorm? One whose input has σ² about as large as ε, so that both count under the root, and short rows. One such input is enough for these four. (A misplaced ε changes the output by about ε/(2σ²), and d − 1 changes it by about 1/(2d). So the stricter the tolerance, the larger σ² and d may be.)
+So which test catches a wrong LayerNorm? One whose rows are short and whose σ² lies between ε and about 20ε: small enough for ε to show, large enough for the variance to count. The nearer to ε, the shorter the rows must be. With a tolerance of 1%, one such input is enough for these four. (A misplaced ε changes the output by about ε/(2σ²), and d − 1 changes it by about 1/(2d). So the stricter the tolerance, the larger σ² and d may be.)
 
-For other mistakes, this is not enough. A function that takes the mean over only the last axis passes until `normalized_shape` has two sizes. A forgotten `keepdim=True` usually raises an error. But if axes are equally long, or one has size 1, the means can line up with the wrong axis, and nobody complains. So test numbers of several sizes, axes of different lengths, axes of the same length, and an axis of size 1. `check` does all of this, which is why it tries dozens of inputs on your function.
+For other mistakes, this is not enough. A function that takes the mean over only the last axis passes until `normalized_shape` has two sizes. A forgotten `keepdim=True` usually raises an error. But if axes are equally long, or one has size 1, the means can line up with the wrong axis, and nothing complains. So test numbers of several sizes, axes of different lengths, axes of the same length, and an axis of size 1. `check` does all of this, which is why it tries dozens of inputs on your function.
 
 ## What other code does differently
 
@@ -522,14 +524,14 @@ return self.a_2 * (x - mean) / (std + self.eps) + self.b_2
 
 It differs from PyTorch in three ways: ε is outside the root, `x.std()` divides by d − 1, and ε is $10^{-6}$. A model that was *trained* with this class is fine; it just has a different norm. That is the other reason why the line has lived so long. It is a mistake only if you load weights that were trained with PyTorch's LayerNorm, or want its numbers.
 
-**Another default.** PyTorch takes ε = $10^{-5}$, [Keras](https://keras.io/api/layers/normalization_layers/layer_normalization/) takes $10^{-3}$, and BERT and MiniLM take $10^{-12}$. If you move a model to another library and forget `eps`, it runs and is slightly wrong. With Keras's value, an input with σ = 0.02 loses not 1.2% of its size but almost half.
+**Another default.** PyTorch takes ε = $10^{-5}$, [Keras](https://keras.io/api/layers/normalization_layers/layer_normalization/) takes $10^{-3}$, and BERT and MiniLM take $10^{-12}$. If you move a model to another library and forget `eps`, it runs and is slightly wrong. With Keras's value, the output for an input with σ = 0.02 comes out almost half too small, instead of 1.2%.
 
 ## In short
 
 * LayerNorm subtracts the mean of a token's features from each of them and divides by their standard deviation. Before γ and β, every output has mean 0 and length √d, apart from ε.
 * ε is added to the variance, inside the root, and the variance has d in its denominator. The output has standard deviation $\sigma/\sqrt{\sigma^2 + \varepsilon}$.
 * A working model does not show that its LayerNorm is right, and a passing test does not, either, if its numbers cannot see the mistake.
-* Test with σ² near ε, with short rows, and with axes of different lengths, of equal lengths and of size 1.
+* Test with σ² between ε and about 20ε, with short rows, and with axes of different lengths, of equal lengths and of size 1.
 
 ## Three closing questions
 
@@ -562,9 +564,9 @@ The next cell checks the last two answers.
 
 # %% [markdown] lang="zh"
 r"""
-那么，怎样的测试才能抓住写错的层归一化？输入的 σ² 要与 ε 差不多大，这样根号里的两项都起作用；行还要短。对付这四个函数，一组这样的输入就够了。（ε 放错位置，输出大约差 ε/(2σ²)；分母取 d − 1，大约差 1/(2d)。所以容差越严，σ² 和 d 就可以取得越大。）
+那么，怎样的测试才能抓住写错的层归一化？输入的行要短，σ² 要在 ε 和大约 20ε 之间：小到 ε 显得出来，又大到方差也起作用。σ² 越接近 ε，行就要越短。容差取 1% 时，对付这四个函数，一组这样的输入就够了。（ε 放错位置，输出大约差 ε/(2σ²)；分母取 d − 1，大约差 1/(2d)。所以容差越严，σ² 和 d 就可以取得越大。）
 
-换成别的错误，这还不够。只沿最后一个轴求均值的函数，要等 `normalized_shape` 里有两个数才会露馅。忘了写 `keepdim=True`，一般会报错；可是如果有的轴一样长，或者有一个轴的大小是 1，均值就可能悄悄对到别的轴上，什么提示也没有。因此输入要有几种不同的数量级，轴的长度要有各不相同的，也要有相同的，还要有大小为 1 的轴。`check` 检查你的函数时，这些都会试，所以才要用几十组输入。
+换成别的错误，这还不够。只沿最后一个轴求均值的函数，要等 `normalized_shape` 里有两个数才会露馅。忘了写 `keepdim=True`，一般会报错；可是如果有的轴一样长，或者有一个轴的大小是 1，均值就可能悄悄对到别的轴上，什么提示也没有。因此输入要有几种不同的数量级，各轴的长度，要有互不相同的例子、彼此相同的例子，还要有一个轴只有 1 的例子。`check` 检查你的函数时，这些都会试，所以才要用几十组输入。
 
 ## 别的代码怎么写
 
@@ -576,16 +578,16 @@ std = x.std(-1, keepdim=True)
 return self.a_2 * (x - mean) / (std + self.eps) + self.b_2
 ```
 
-它有三处与 PyTorch 不同：ε 写在根号外面，`x.std()` 求方差时分母取 d − 1，ε 取 $10^{-6}$。用它**训练**出来的模型没有问题，只是归一化的方法不同罢了，这就是那行代码能流传多年的另一个原因。要载入用 PyTorch 的层归一化训练的权重，或者要得到同样的数值，它才是错的。
+它有三处与 PyTorch 不同：ε 写在根号外面，`x.std()` 求方差时分母取 d − 1，ε 取 $10^{-6}$。用它**训练**出来的模型没有问题，只是归一化的方法不同罢了，这就是那行代码能流传多年的另一个原因。只有拿它载入别人用 PyTorch 的层归一化训练的权重，或者要求数值一致时，它才算错。
 
-**默认值不一样**：PyTorch 的 ε 是 $10^{-5}$，[Keras](https://keras.io/api/layers/normalization_layers/layer_normalization/) 是 $10^{-3}$，BERT 和 MiniLM 是 $10^{-12}$。把模型搬到别的框架时忘了 `eps`，程序照样运行，结果却差了一点。用 Keras 的默认值，σ = 0.02 的输入，输出小的就不是 1.2%，而是将近一半。
+**默认值不一样**：PyTorch 的 ε 是 $10^{-5}$，[Keras](https://keras.io/api/layers/normalization_layers/layer_normalization/) 是 $10^{-3}$，BERT 和 MiniLM 是 $10^{-12}$。把模型搬到别的框架时忘了 `eps`，程序照样运行，结果却差了一点。用 Keras 的默认值，σ = 0.02 的输入，输出缩小的就不是 1.2%，而是将近一半。
 
 ## 小结
 
 * 层归一化让词元的每个特征减去它们的均值，再除以标准差。在乘 γ、加 β 之前，不计 ε 的影响，输出的均值都是 0，长度都是 √d。
 * ε 加在方差上，写在根号里面；求方差时分母取 d。输出的标准差是 $\sigma/\sqrt{\sigma^2 + \varepsilon}$。
 * 模型工作正常，不等于层归一化没写错。测试通过了也不等于没写错，也许只是用的数照不出错误。
-* 测试时，σ² 要接近 ε，行要短，轴的长度要有不同的、相同的，还要有大小为 1 的。
+* 测试时，σ² 要在 ε 和大约 20ε 之间，行要短，各轴的长度要有互不相同的例子、彼此相同的例子，还要有一个轴只有 1 的例子。
 
 ## 三个思考题
 
@@ -634,7 +636,7 @@ r"""
 * The code: [torch.nn.LayerNorm](https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html), every argument with its default.
 * What it is good for: [Understanding and Improving Layer Normalization](https://arxiv.org/abs/1911.07013), Xu and others 2019. They find that the gradients of mean and variance matter more than the normalization in the forward pass.
 
-LayerNorm forgets the mean of every token. Newer language models keep it, and nobody seems to mind. [Lesson 06](06_rms_norm.ipynb) asks what you lose.
+LayerNorm forgets the mean of every token. Newer language models leave it in, and nobody seems to mind. What do you lose by that? [Lesson 06](06_rms_norm.ipynb) finds out.
 """
 
 # %% [markdown] lang="zh"
@@ -645,7 +647,7 @@ r"""
 * 代码：[torch.nn.LayerNorm](https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html)，每个参数和默认值都有说明。
 * 它为什么有用：[Understanding and Improving Layer Normalization](https://arxiv.org/abs/1911.07013)，Xu 等人，2019。他们发现，均值和方差的梯度比前向计算时的归一化更重要。
 
-层归一化忘掉了每个词元的均值。新一些的语言模型却把均值留着，好像谁也不在意。这样会丢掉什么？[第 06 课](06_rms_norm.ipynb)来回答。
+层归一化忘掉了每个词元的均值。新一些的语言模型不再减均值，好像也没出什么事。不减，到底丢掉了什么？[第 06 课](06_rms_norm.ipynb)来回答。
 """
 
 # %% [markdown] lang="en"
@@ -688,7 +690,7 @@ Their means lie between 0.5 and 0.75. Only after attention, in the norms 1, 3, 5
 r"""
 <details><summary>答案</summary>
 
-训练几乎把它们都变小了。
+几乎全都变小了。
 
 </details>
 
@@ -755,7 +757,7 @@ r"""
 
 $$\frac{\partial L}{\partial x} = r\,\big(g - \mathrm{mean}(g) - \hat{x}\,\mathrm{mean}(g\,\hat{x})\big)$$
 
-其中的均值都沿特征轴求。g 减去了两个分量：对应整体平移的，和对应整体缩放的，因为这两种变化反正会被归一化抵消。后一个分量在 σ² 远大于 ε 时几乎全部减掉。
+其中的均值都沿特征轴求。式子从 g 里减掉两个分量，一个对应整体平移，一个对应整体缩放，因为这两种变化反正会被归一化抵消。σ² 远大于 ε 时，后一个分量几乎全部减掉。
 
 系数 r 在输入很小时可以大到 $1 / \sqrt{\varepsilon} = 316$，输入很大时则很小。可见归一化**并没有**让所有的梯度一样大。
 

@@ -49,7 +49,7 @@ DONE = "x", "x − μ", "(x − μ) / σ"  # by the steps begun
 TITLE = Text(en="300 tokens: {done}", zh="300 个词元：{done}")
 OF_TOKEN = Text(en="the token {token}: {done}", zh="词元 {token}：{done}")
 MEAN = Text(en="mean {mean:.2f}", zh="均值 {mean:.2f}")
-SPHERE = Text(en="wires: the sphere of radius √3 = 1.73", zh="线框：半径为 √3 = 1.73 的球面")
+SPHERE = Text(en="wires: the sphere of radius 1.73", zh="线框：半径为 1.73 的球面")
 SEEN = Text(
     en="{steps:g} of 2 steps. Distance from the origin: {length}; angle to the diagonal: {angle}. The marked token is "
     "now {token}.",

@@ -35,7 +35,7 @@ GUESS = Prediction(
 NAMES = Text(en="LayerNorm", zh="层归一化"), "RMSNorm"
 DONE = ("x", "x − μ", "(x − μ) / σ"), ("x", "x", "x / RMS")  # by the steps begun
 TITLE = Text(en="{name}: {done}, shift {shift:g}", zh="{name}：{done}，平移 {shift:g}")
-SPHERE = Text(en="wires: the sphere of radius √3 = 1.73", zh="线框：半径为 √3 = 1.73 的球面")
+SPHERE = Text(en="wires: the sphere of radius 1.73", zh="线框：半径为 1.73 的球面")
 SEEN = Text(
     en="Shift {shift:g}, {steps:g} of 2 steps. LayerNorm: distance from the origin {ln_length}, angle to the diagonal "
     "{ln_angle}. RMSNorm: distance {rms_length}, angle {rms_angle}, median {median:.0f}°.",
