@@ -2,7 +2,7 @@
 r"""
 # 06 What do you lose by keeping the mean?
 
-LayerNorm takes two steps, as lesson 05 showed: it subtracts a token's mean, and then it divides by the standard deviation. In 2019 [two researchers](https://arxiv.org/abs/1910.07467) left out the first step and let the second divide by the root mean square instead. Their translation model came out just as good. The new layer is called **RMSNorm**. Today Llama, Gemma and Qwen use it, and so does SmolLM2, the chat model of this course. A step is gone, and hardly anyone seems to miss it.
+LayerNorm takes two steps, as lesson 05 showed: it subtracts a token's mean, and then it divides by the standard deviation. In 2019 [two researchers](https://arxiv.org/abs/1910.07467) left out the first step and let the second divide by the root mean square instead. Their translation model did just as well. The new layer is called **RMSNorm**. Today Llama, Gemma and Qwen use it, and so does SmolLM2, the chat model of this course. A step has gone missing, and hardly anyone misses it.
 
 What was that step good for, and how can a model do without it? To find out, you first write RMSNorm, the first of the four functions that lesson 00 promised, and run SmolLM2 on it. The model calls it in 61 places: before each attention, before each feed-forward network, and once at the end. Then you put the missing step back and see what happens.
 
@@ -120,7 +120,7 @@ $$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon
 
 * $x_1, \dots, x_d$ are the features of one token. Other tokens play no part.
 * ε is the small constant from lesson 05, which keeps a vector of zeros from being divided by 0. In SmolLM2 it is $10^{-5}$.
-* γ is a vector of d learned numbers. It lets the model make each feature larger or smaller, and all tokens share it.
+* γ is a vector of d learned numbers. It lets the model make each feature larger or smaller. All tokens share it, and each RMSNorm of a model has its own.
 
 Compared with LayerNorm, two things are missing: no mean is subtracted, and no β is added.
 
@@ -131,7 +131,7 @@ Write the formula as a function with the arguments of PyTorch's `F.rms_norm`.
 * `x` is a tensor, and `normalized_shape` is a tuple with the sizes of its last axes. The numbers along these axes share one RMS. For tokens in a tensor of shape `(N, L, d)` it is `(d,)`.
 * `weight` is γ. If it is `None`, leave out the multiplication.
 * `eps` is ε. If it is `None`, take `torch.finfo(dtype).eps`, where `dtype` is the data type that you compute in.
-* If `x` has a 16-bit type, compute in float32, because squares overflow easily in float16, and bfloat16 is too imprecise. The result has the type of `x` again.
+* If `x` has a 16-bit type, you should compute in float32, because squares overflow easily in float16, and bfloat16 is too imprecise. (`check` advises this but does not insist.) The result has the type of `x` again.
 """
 
 # %% [markdown] lang="zh"
@@ -144,7 +144,7 @@ $$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon
 
 * $x_1, \dots, x_d$ 是一个词元的各个特征，别的词元不参与计算。
 * ε 就是第 05 课讲过的小常数，有了它，遇到全是零的向量也不会除以 0。SmolLM2 取 $10^{-5}$。
-* γ 是缩放参数，由 d 个学出来的数组成，模型用它来放大或缩小每个特征。所有词元共用一个 γ。
+* γ 是缩放参数，由 d 个学出来的数组成，模型用它来放大或缩小每个特征。同一处的所有词元共用一个 γ，每处各有自己的。
 
 和层归一化相比，这里少了两样：不减均值，也不加 β。
 
@@ -155,7 +155,7 @@ $$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon
 * `x` 是张量，`normalized_shape` 是元组，里面是最后几个轴的大小，这些轴上的数共用一个均方根。如果词元放在形状为 `(N, L, d)` 的张量里，它就是 `(d,)`。
 * `weight` 是 γ。如果是 `None`，就不乘。
 * `eps` 是 ε。如果是 `None`，就取 `torch.finfo(dtype).eps`，其中 `dtype` 是计算时用的数据类型。
-* 如果 `x` 是 16 位的类型，就要用 float32 来算，因为 float16 平方易溢出，bfloat16 精度太低。算完之后，结果的类型仍与 `x` 相同。
+* 如果 `x` 是 16 位的类型，最好用 float32 来算，因为 float16 的数一平方就容易溢出，bfloat16 精度又太低。（`check` 只会提醒，不算错。）算完之后，结果的类型要与 `x` 相同。
 """
 
 
@@ -332,13 +332,13 @@ The model still says Paris.
 
 </details>
 
-The function is wrong, and yet the answer has not changed. So "it still answers" is no test. The loss is more sensitive. It has risen by 0.31, from 3.08 to 3.39, which makes the *perplexity*, $e^{\text{loss}}$, 36% larger. Without γ the loss is 13.98, which is worse than guessing blindly.
+The function is a different one, yet the answer is the same. So "it still answers" is no test. The loss is more sensitive. It has risen by 0.31, from 3.08 to 3.39, which makes the *perplexity*, $e^{\text{loss}}$, 36% larger. Without γ the loss is 13.98, which is worse than guessing blindly.
 
 The model is worse, but not ruined. To find out where the 0.31 comes from, first look at what the step does to a token.
 
 ## Three hundred tokens again
 
-In lesson 05 you saw LayerNorm drop 300 points onto the plane of mean 0, and then move them onto the sphere of radius √3. The panel shows these points, without the red one, twice: for LayerNorm on the left, and on the right for RMSNorm, which skips step 1. In step 2, both divide each point by its RMS, as it is after step 1. Again the *diagonal* `(1, 1, 1)` points upwards, so the higher a point lies, the larger its mean.
+In lesson 05 you saw LayerNorm drop 300 points onto the plane of mean 0, and then move them onto the sphere of radius √3 = 1.73. The panel shows these points, without the red one, twice: for LayerNorm on the left, and on the right for RMSNorm, which skips step 1. In step 2, both divide each point by its RMS, as it is after step 1. Again the *diagonal* `(1, 1, 1)` points upwards, so the higher a point lies, the larger its mean.
 
 Now give all tokens a common mean: *shift* adds the same number to every feature, as in the third row of *By hand*.
 
@@ -353,13 +353,13 @@ r"""
 
 </details>
 
-函数明明写错了，回答却没有变。所以，“它还能回答”算不上测试。损失要灵敏得多，它从 3.08 升到 3.39，高了 0.31，也就是说，困惑度（perplexity）$e^{\text{loss}}$ 高了 36%。不乘 γ，损失是 13.98，比乱猜还糟。
+函数明明换成了另一个，回答却没有变。所以，“它还能回答”算不上测试。损失要灵敏得多，它从 3.08 升到 3.39，高了 0.31，也就是说，困惑度（perplexity）$e^{\text{loss}}$ 高了 36%。不乘 γ，损失是 13.98，比乱猜还糟。
 
 模型变差了，但没有崩溃。要弄清这 0.31 从哪里来，先看看这一步对词元做了什么。
 
 ## 又是三百个词元
 
-第 05 课里，层归一化让 300 个点先落到均值为 0 的平面上，再移到半径为 √3 的球面上。现在面板的左右两边都是这些点，只少了那个大红点：左边经过层归一化，右边经过 RMSNorm，它跳过第 1 步。第 2 步，两边的点都除以自己在第 1 步之后的均方根。**对角线** `(1, 1, 1)` 仍然朝上，所以点越高，均值就越大。
+第 05 课里，层归一化让 300 个点先落到均值为 0 的平面上，再移到半径为 √3 = 1.73 的球面上。现在面板的左右两边都是这些点，只少了那个大红点：左边经过层归一化，右边经过 RMSNorm，它跳过第 1 步。第 2 步，两边的点都除以自己在第 1 步之后的均方根。**对角线** `(1, 1, 1)` 仍然朝上，所以点越高，均值就越大。
 
 现在让所有词元带上一个公共的均值：“平移”给每个特征加上同一个数，就像“动手算”的第三行那样。
 
@@ -380,15 +380,17 @@ They crowd together around the diagonal.
 
 </details>
 
-The shift moves every point far up along the diagonal. Seen from the origin, all points then lie in almost the same direction. RMSNorm keeps the direction of a point and changes only its length, so its outputs end up close together at the north pole. What tells the tokens apart is now a small part of each vector.
+The shift moves every point far up along the diagonal. Seen from the origin, all points then lie in almost the same direction. RMSNorm keeps the direction of a point and changes only its length, so its outputs end up close together at the north pole. What tells the tokens apart is now only a small part of each vector.
 
 LayerNorm's circle has not moved at all, because step 1 removes the shift before anything else happens. Adding the same number to all features does not change its output. The RMSNorm paper calls this property *re-centering invariance*. **This is what you lose by keeping the mean.**
 
-At shift 0, though, LayerNorm is the one that loses something: it forgets how high each point was, while RMSNorm's outputs are spread over the whole sphere. It is the same with d features. Before γ, the outputs of both layers have length √d, and those of LayerNorm also have mean 0.
+LayerNorm loses something, too, and it does so at any shift: it forgets how high each point was. At shift 0 you see it best, because there RMSNorm's outputs are spread over the whole sphere, while LayerNorm has only a circle. It is the same with d features. Before γ, the outputs of both layers have length √d, and those of LayerNorm also have mean 0.
 
 ## From 3 features to 576
 
-How close do the points get to the pole? Measure the angle θ between a token vector and the diagonal. Split the vector into two parts: one has the mean μ in every feature, so it points along the diagonal, and the other is the rest. The rest adds up to 0, so the two parts are perpendicular. By Pythagoras, their squared lengths, $d\mu^2$ and $d\sigma^2$, add up to $d\,\text{RMS}^2$, the squared length of the vector. So μ, σ and RMS are the sides of a right triangle, and θ is one of its angles:
+Is there a large common mean in a real model? The angle θ between a token vector and the diagonal tells. If θ is near 90° for SmolLM2's tokens, there is hardly anything to subtract. So measure θ.
+
+Split the vector into two parts: one has the mean μ in every feature, so it points along the diagonal, and the other is the rest. The rest adds up to 0, so the two parts are perpendicular. By Pythagoras, their squared lengths, $d\mu^2$ and $d\sigma^2$, add up to $d\,\text{RMS}^2$, the squared length of the vector. So μ, σ and RMS are the sides of a right triangle, and θ is one of its angles:
 
 $$\text{RMS}^2 = \mu^2 + \sigma^2, \qquad \cos\theta = \frac{\mu}{\text{RMS}}, \qquad \sin\theta = \frac{\sigma}{\text{RMS}}$$
 
@@ -407,11 +409,13 @@ r"""
 
 左边的圆却一动不动，因为第 1 步一上来就把平移减掉了。给所有特征加上同一个数，层归一化的输出不变。RMSNorm 的论文把这种性质叫做**平移不变性**（re-centering invariance）。**不减均值，就丢掉了这种性质**。
 
-不过，“平移”是 0 的时候，丢东西的反倒是层归一化：它忘掉了每个点原来有多高，RMSNorm 的输出却布满整个球面。有 d 个特征时也是这样。乘 γ 之前，两种层的输出长度都是 √d，层归一化的输出还要满足均值为 0。
+层归一化也丢东西，而且任何时候都丢：它忘掉了每个点原来有多高。“平移”是 0 时看得最清楚，右边的输出布满整个球面，左边只有一个圆。有 d 个特征时也是这样。乘 γ 之前，两种层的输出长度都是 √d，层归一化的输出还要满足均值为 0。
 
 ## 从 3 个特征到 576 个
 
-右边的点离北极有多近？可以量一量词元向量与对角线的夹角 θ。把词元向量拆成两部分：一部分的每个特征都是均值 μ，它顺着对角线；另一部分是剩下的数。剩下的数加起来是 0，所以两部分互相垂直。由勾股定理，它们长度的平方 $d\mu^2$ 与 $d\sigma^2$ 加起来，等于 $d\,\text{RMS}^2$，也就是词元向量长度的平方。可见 μ、σ 和均方根是一个直角三角形的三条边，θ 是它的一个角：
+真实的模型里，有没有很大的公共均值？看词元向量与对角线的夹角 θ 就知道：如果 SmolLM2 的词元 θ 都接近 90°，那就几乎没有什么可减的。所以来量一量 θ。
+
+把词元向量拆成两部分：一部分的每个特征都是均值 μ，它顺着对角线；另一部分是剩下的数。剩下的数加起来是 0，所以两部分互相垂直。由勾股定理，它们长度的平方 $d\mu^2$ 与 $d\sigma^2$ 加起来，等于 $d\,\text{RMS}^2$，也就是词元向量长度的平方。可见 μ、σ 和均方根是一个直角三角形的三条边，θ 是它的一个角：
 
 $$\text{RMS}^2 = \mu^2 + \sigma^2, \qquad \cos\theta = \frac{\mu}{\text{RMS}}, \qquad \sin\theta = \frac{\sigma}{\text{RMS}}$$
 
@@ -430,14 +434,14 @@ for shift in (0, 1, 3, 10):
 
 # %% [markdown] lang="en"
 r"""
-At shift 10, half of the points lie within 4° of the diagonal. If a model's tokens shared such a mean, RMSNorm would make them nearly equal, and what tells them apart would be only a small part of each vector. Do SmolLM2's tokens share such a mean? They have 576 features instead of 3, so first find out which angles to expect by chance.
+At shift 10, half of the points lie within 4° of the diagonal. If a model's tokens shared such a mean, RMSNorm would make them nearly equal. Do SmolLM2's tokens share such a mean? They have 576 features instead of 3, so first find out which angles to expect by chance.
 
 **Predict first.** Draw 300 random vectors with 576 features each. How far from 90° is the most extreme of the 300 angles?
 """
 
 # %% [markdown] lang="zh"
 r"""
-“平移”到了 10，一半的点与对角线的夹角不到 4°。要是一个模型的词元都带着这么大的均值，经过 RMSNorm 就几乎一模一样了，彼此的差别只占每个向量的一小部分。SmolLM2 的词元真的都带着这样的均值吗？它们有 576 个特征，不是 3 个，所以先看看随机向量的夹角会是多少。
+“平移”到了 10，一半的点与对角线的夹角不到 4°。要是一个模型的词元都带着这么大的均值，经过 RMSNorm 就几乎一模一样了。SmolLM2 的词元真的都带着这样的均值吗？它们有 576 个特征，不是 3 个，所以先看看随机向量的夹角会是多少。
 
 **先猜一猜**：随机取 300 个向量，每个都有 576 个特征。在这 300 个夹角里，与 90° 相差最大的，差了多少度？
 """
@@ -462,7 +466,7 @@ About 7°.
 
 </details>
 
-The reason is cancellation: the more features you add up, the better positive and negative ones cancel. If the features are independent and have mean 0, μ is typically about 1/√d of the RMS, which is 1/24 for 576 features. With almost any seed, all angles lie between 80° and 100°. The diagonal is nothing special here: in 576 dimensions, two random directions are almost always nearly perpendicular.
+The reason is cancellation: the more features you add up, the more thoroughly they cancel. If the features are independent and have mean 0, μ is typically about 1/√d of the RMS, which is 1/24 for 576 features. With almost any seed, all angles lie between 80° and 100°. The diagonal is nothing special here: in 576 dimensions, two random directions are almost always nearly perpendicular.
 
 So nearly all of a sphere in 576 dimensions lies close to its equator, which no three-dimensional picture can show. LayerNorm puts its outputs on that equator, so the two layers treat a random vector almost alike.
 
@@ -503,20 +507,20 @@ with skip_if_missing():
 
 # %% [markdown] lang="en"
 r"""
-In the three texts, at all 61 norms, every token is within 9° of 90°. The RMS of the deviation is about 2°, no more than for random vectors, so the tokens are just as close to the equator. Since sin θ is σ/RMS, and sin 98.2° is 0.99, both layers divide by nearly the same number. And there is hardly a mean to subtract. Why, then, did subtracting it cost 0.31?
+In the three texts, at all 61 norms, every token is within 9° of 90°. The RMS of the deviation is about 2°, no more than for random vectors, so the tokens are just as close to the equator. Since sin θ is σ/RMS, and sin 98.2° is 0.99, both layers divide by nearly the same number. And there is hardly a mean to subtract, measured against the whole vector. Why, then, did subtracting it cost 0.31?
 
 ## Is any token unusual?
 
-Angles do not show how large the vectors are. The next cell stays with the Zen. At every twelfth norm, it prints the length of the first token's vector `x[0]`, its `mean`, its `largest` feature, the RMS of the `rest`, and the median length of the other vectors, `x[1:]`.
+Angles do not show how large the vectors are. The next cell stays with the Zen. From norm 1 on, at every twelfth norm, it prints the length of the first token's vector `x[0]`, its `mean`, its `largest` feature, the RMS of the `rest`, and the median length of the other vectors, `x[1:]`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-在这三段文字里，全部 61 处的每个词元，夹角与 90° 都相差不到 9°。偏差的均方根在 2° 左右，不比随机向量大，可见它们同样紧挨着赤道。sin θ 就是 σ 除以均方根，而 sin 98.2° 是 0.99，所以两种层的除数几乎相等。与词元的大小相比，均值小到可以忽略。那么，减掉它，损失为什么会高出 0.31？
+在这三段文字里，全部 61 处的每个词元，夹角与 90° 都相差不到 9°。偏差的均方根在 2° 左右，不比随机向量大，可见它们同样紧挨着赤道。sin θ 就是 σ 除以均方根，而 sin 98.2° 是 0.99，所以两种层的除数几乎相等。与整个向量的大小相比，均值小到可以忽略。那么，减掉它，损失为什么会高出 0.31？
 
 ## 有没有特别的词元？
 
-向量有多长，从夹角上看不出来。下一个单元格仍然用《Python 之禅》，每隔十二处打印第一个词元向量 `x[0]` 的长度，它的均值 `mean`，最大的特征 `largest`，其余特征的均方根 `rest`，还有其他词元向量 `x[1:]` 长度的中位数。
+向量有多长，从夹角上看不出来。下一个单元格仍然用《Python 之禅》，从第 1 处起，每十二处打印一次：第一个词元向量 `x[0]` 的长度，它的均值 `mean`，最大的特征 `largest`，其余特征的均方根 `rest`，还有其他词元向量 `x[1:]` 长度的中位数。
 """
 
 # %% tags=["slow"]
@@ -530,7 +534,7 @@ for i in range(0, len(seen), 12):
 r"""
 At norm 13, the first vector is already seven times as long as the others, and at norm 25 it is 175 times as long. Nearly all of that length is one feature. Many language models have such [massive activations](https://arxiv.org/abs/2402.17762).
 
-At norm 25 this feature, 22552, alone raises the token's mean by 22552/576 = 39. Compared with the whole vector that is little, so the angle hides it. But the RMS of the other 575 features is only 112, and subtracting the mean, 40.5, shifts each of them by more than a third of that.
+At norm 25 this feature, number 507, is 22552, and alone it raises the token's mean by 22552/576 = 39. Compared with the whole vector that is little, so the angle hides it. But the RMS of the other 575 features is only 112, and subtracting the mean, 40.5, shifts each of them by more than a third of that.
 
 ## Does SmolLM2 need the mean?
 
@@ -541,7 +545,7 @@ So the first token may be to blame for the 0.31. To find out, subtract the mean 
 r"""
 到了第 13 处，第一个词元向量的长度已经是其他词元的七倍；到了第 25 处，竟是 175 倍。这长度几乎全部来自一个特征。许多语言模型里都有这种[巨大的激活值](https://arxiv.org/abs/2402.17762)（massive activations）。
 
-在第 25 处，这个特征是 22552，单凭它一个，词元的均值就高出 22552/576 = 39。与整个向量相比，这点均值微不足道，所以从夹角上看不出来；可是其余 575 个特征的均方根只有 112，而要减的均值是 40.5，每个都要挪动这个大小的三分之一以上。
+在第 25 处，这个特征（507 号）是 22552，单凭它一个，词元的均值就高出 22552/576 = 39。与整个向量相比，这点均值微不足道，所以从夹角上看不出来；可是其余 575 个特征的均方根只有 112，而减去均值，每个特征都要挪动 40.5，超过它们平常大小的三分之一。
 
 ## SmolLM2 需要均值吗？
 
@@ -572,11 +576,11 @@ with skip_if_missing():
 
 # %% [markdown] lang="en"
 r"""
-On the Zen, the first token alone accounts for 0.26 of the 0.31, and all the others together cost only 0.08. On *Two Cities* the others cost more than the first. On *Alice* the whole step costs 0.03.
+On the Zen, subtracting the mean from the first token alone costs 0.26, from all the others 0.08. (The two need not add up to 0.31; on *Alice* the first token alone costs more than all together.) On *Two Cities* the others cost more than the first. On *Alice* the whole step costs 0.03.
 
-Is the rest, up to 0.22, the price of the mean? Or does removing *anything* from the tokens cost something? *Going further* removes random directions instead, and nothing sets the mean apart from them.
+Is the other tokens' share, up to 0.22, the price of losing the mean? Or does removing *anything* from the tokens cost something? *Going further* removes random directions instead, and nothing sets the mean apart from them.
 
-So what do you lose by keeping the mean? You lose re-centering invariance, a protection against a large common mean. In the three texts, the tokens have no such mean, so the protection had little to do. This experiment does not say whether training kept the means small, or whether a model *trained* with the subtraction would be better. The paper trained both: a Transformer for translation scored 26.6 with LayerNorm and 26.8 with RMSNorm (BLEU, higher is better), which is too close to call, and RMSNorm took 7% less time per training step.
+So what do you lose by keeping the mean? You lose re-centering invariance, a protection against a large common mean. In the three texts, the tokens have no such mean, so there was little to protect against. This experiment does not say whether training kept the means small, or whether a model *trained* with the subtraction would be better. The paper trained both: a Transformer for translation scored 26.6 with LayerNorm and 26.8 with RMSNorm (BLEU, higher is better), which is too close to call, and RMSNorm took 7% less time per training step.
 
 ## What other code does differently
 
@@ -600,7 +604,7 @@ For 101, 102, 103, 104 this gives 90.3 to 93.0, where RMSNorm gives numbers clos
 
 * RMSNorm divides a token vector by its root mean square and multiplies by γ. Before γ, only the direction remains.
 * By keeping the mean, you lose re-centering invariance: a number added to all features changes the output.
-* In the three texts, SmolLM2's tokens have no large common mean. Subtracting the mean still raises the loss: by 0.31 on the Zen, mostly because of the first token, by 0.35 on *Two Cities*, and by 0.03 on *Alice*.
+* In the three texts, compared with their size, the means of SmolLM2's tokens are small. Subtracting the mean still raises the loss: by 0.31 on the Zen, mostly because of the first token, by 0.35 on *Two Cities*, and by 0.03 on *Alice*.
 * An answer that still sounds right does not prove that a function is right.
 
 ## Three closing questions
@@ -634,11 +638,11 @@ The next cell checks the first answer and the third.
 
 # %% [markdown] lang="zh"
 r"""
-读《Python 之禅》，0.31 里有 0.26 来自第一个词元，其余的词元合起来只有 0.08。读《双城记》，其余的词元代价更大。读《爱丽丝漫游奇境》，整个步骤的代价只有 0.03。
+读《Python 之禅》，只让第一个词元减去均值，损失高 0.26；只让其余的词元减，高 0.08。（两者加起来不一定等于 0.31；读《爱丽丝漫游奇境》，单独减第一个词元，代价比全部都减还大。）读《双城记》，其余的词元代价更大。读《爱丽丝漫游奇境》，整个步骤的代价只有 0.03。
 
-剩下的这些，最多 0.22，真是因为少了均值吗？还是说，不管从词元里去掉**什么**，都要付出一点代价？选读里改为去掉随机方向，结果看不出均值的方向与它们有什么两样。
+其余词元的这一份，最多 0.22，真是因为少了均值吗？还是说，不管从词元里去掉**什么**，都要付出一点代价？选读里改为去掉随机方向，结果看不出均值这个方向有什么特殊。
 
-那么，不减均值，到底丢掉了什么？失去平移不变性，就挡不住很大的公共均值。在这三段文字里没有这样的均值，这层保护没派上用场。至于均值这么小是不是训练的功劳，如果**训练**的时候就减均值，模型会不会更好，这个实验都回答不了。论文把两种都训练过。做翻译的 Transformer，用层归一化得 26.6 分，用 RMSNorm 得 26.8 分（BLEU，越高越好），分不出高下，而用 RMSNorm 时，每一步训练少花 7% 的时间。
+那么，不减均值，到底丢掉了什么？失去平移不变性，就挡不住很大的公共均值。在这三段文字里没有这样的均值，这层保护没派上用场。均值这么小，是训练的功劳吗？要是**训练**时就减均值，模型会更好吗？这两个问题，这个实验都回答不了。论文把两种都训练过。做翻译的 Transformer，用层归一化得 26.6 分，用 RMSNorm 得 26.8 分（BLEU，越高越好），分不出高下，而用 RMSNorm，每一步训练快了大约 7%。
 
 ## 别的代码怎么写
 
@@ -662,7 +666,7 @@ return x * torch.rsqrt(variance + epsilon) * gamma
 
 * RMSNorm 让词元向量除以自己的均方根，再乘 γ。乘 γ 之前，只剩方向。
 * 不减均值，就丢掉了平移不变性：给所有特征加上同一个数，输出就会变。
-* 在这三段文字里，SmolLM2 的词元没有很大的公共均值。即使这样，减去均值也会让损失升高：《Python 之禅》高 0.31，主要是因为第一个词元；《双城记》高 0.35；《爱丽丝漫游奇境》高 0.03。
+* 在这三段文字里，与词元的大小相比，SmolLM2 词元的均值都很小。即使这样，减去均值也会让损失升高：《Python 之禅》高 0.31，主要是因为第一个词元；《双城记》高 0.35；《爱丽丝漫游奇境》高 0.03。
 * 回答听上去没问题，不等于函数没写错。
 
 ## 三个思考题
@@ -765,7 +769,7 @@ with skip_if_missing():
 
 # %% [markdown] lang="en"
 r"""
-On the Zen the mean is only ninth among the eleven directions, on *Alice* it is in the middle, and on *Two Cities* it is second. That is what you would expect of a direction like any other. Some losses even fall, which may well be chance on such short texts.
+On the Zen the mean is only ninth among the eleven directions, on *Alice* it is in the middle, and on *Two Cities* it is second. That is what you would expect of a direction like any other. Some removals even lower the loss, perhaps by chance, on such short texts.
 """
 
 # %% [markdown] lang="zh"
@@ -786,7 +790,7 @@ RMSNorm is more than LayerNorm with one step left out, because the divisor chang
 r"""
 ## 选读：两个除数
 
-RMSNorm 不只是比层归一化少一步，因为除数也变了。下面就是正文里的直角三角形，$\text{RMS}^2 = \mu^2 + \sigma^2$：层归一化除以橙色的边，RMSNorm 除以蓝色的边。向量是 `[1, 2, 3, 4]`，先乘以“缩放”，再加上“平移”。
+RMSNorm 与层归一化相比，不只少了一步，除数也变了。下面就是正文里的直角三角形，$\text{RMS}^2 = \mu^2 + \sigma^2$：层归一化除以橙色的边，RMSNorm 除以蓝色的边。向量是 `[1, 2, 3, 4]`，先乘以“缩放”，再加上“平移”。
 
 **先猜一猜**：“缩放”保持 1，“平移”取多少时，两种层的四个输出完全相同？
 """
@@ -853,7 +857,7 @@ How large can one feature be after the division? The squares of all d features t
 r"""
 ## 选读：庞大的第一个词元
 
-相除之后，一个特征最大能到多少？这时 d 个特征的平方，均值是 1，所以总和是 d，最多全部归一个特征所有。因此，有 576 个特征时，不论词元原来有多大，上限都是 √576 = 24。下一个单元格看看第一个词元离这个上限有多近：`x[507]` 是它的 507 号特征，还没有相除；`y[507]` 是同一个特征，已经相除，还没有乘 γ；`rest` 是其余 575 个特征的均方根。
+除以均方根之后，一个特征最大能到多少？这时 d 个特征的平方，均值是 1，所以总和是 d，最多全部归一个特征所有。因此，有 576 个特征时，不论词元原来有多大，上限都是 √576 = 24。下一个单元格看看第一个词元离这个上限有多近：`x[507]` 是它的 507 号特征，还没有相除；`y[507]` 是同一个特征，已经相除，还没有乘 γ；`rest` 是其余 575 个特征的均方根。
 """
 
 # %% tags=["slow"]
@@ -869,14 +873,14 @@ with skip_if_missing():
 
 # %% [markdown] lang="en"
 r"""
-At norm 25, and still at norm 58, the first token is almost nothing but its feature 507, at 23.8 out of 24. The division makes this token as large as the others, but it cannot make it less lopsided.
+At norm 25, and still at norm 58, the first token is almost nothing but its feature 507, at 23.8 out of 24. (At norm 61 the largest is another feature.) The division makes this token as large as the others, but it cannot make it less lopsided.
 
 Where does the giant come from? An earlier, smaller giant in feature 507, 653 at norm 7, has almost gone by norm 24. The feed-forward network of layer 12, between norms 24 and 25, raises it from 52 to 22552. In the same way, the networks of layers 29 and 30, after norms 58 and 60, shrink it again. Do they react to feature 507? Hide it from both of them by setting its γ to 0, and see what they do.
 """
 
 # %% [markdown] lang="zh"
 r"""
-在第 25 处，第一个词元几乎只剩下 507 号特征，达到了 23.8，离 24 只差一点，到了第 58 处还是这样。相除只能让这个词元和别的一样大，改变不了一个特征独大的局面。
+在第 25 处，第一个词元几乎只剩下 507 号特征，达到了 23.8，离 24 只差一点，到了第 58 处还是这样。（在第 61 处，最大的是另一个特征。）相除只能让这个词元和别的一样大，改变不了一个特征独大的局面。
 
 它是从哪里来的？507 号特征在第 7 处就大过一次，到了 653，可是到第 24 处几乎消失了。第 24 处和第 25 处之间，正好隔着第 12 层的前馈网络，是它把这个特征从 52 推高到 22552。同样，第 58 处和第 60 处后面，是第 29 层和第 30 层的前馈网络，它们又让它缩了回去。这两个网络是不是看到了 507 号特征才这样做的？把这两处的 γ 里对应的数改成 0，不让它们看见，试一试。
 """
@@ -894,12 +898,12 @@ with skip_if_missing():
 
 # %% [markdown] lang="en"
 r"""
-Now the token stays at 897 instead of shrinking to 208. So at least one of these two networks reads feature 507, and together they shrink it.
+At norm 59, which comes before layer 30's network, the RMS is already 897 instead of 351. So layer 29's network reads feature 507. Whether layer 30's does, this run cannot say.
 """
 
 # %% [markdown] lang="zh"
 r"""
-这一回，词元停在 897，没有缩到 208。可见这两个网络里至少有一个要读 507 号特征，它们合起来把它缩小。
+第 59 处还在第 30 层的前馈网络之前，那里的均方根已经是 897，而不是 351。可见第 29 层的网络要读 507 号特征。第 30 层的是不是也读，这次实验说明不了。
 """
 
 # %% [markdown] lang="en"
@@ -917,7 +921,7 @@ r"""
 
 论文的公式里没有 ε。`nn.RMSNorm` 取计算时所用数据类型的机器精度，float32 是 $1.2\cdot10^{-7}$；Llama 取 $10^{-5}$ 或 $10^{-6}$。`F.normalize(x, dim=-1) * d**0.5` 相当于没有 γ 的 RMSNorm，ε 的用法也不同：不往里加，只是让长度至少算作 $10^{-12}$。只有很小的向量才感觉得到这些差别。很大的向量另有危险，因为特征要平方，而 float16 最大只能到 65504。
 
-**先猜一猜**：对 300、400、500、600 用这个公式，全程都用 float16，会得到什么？
+**先猜一猜**：把 300、400、500、600 代入这个公式，全程都用 float16，会得到什么？
 """
 
 # %% tags=["guess"]
