@@ -270,7 +270,7 @@ def test_answer_of_batch_norm_in_both_languages(plug_into):
         shown = plug_into("EfficientNet-Lite0", "batch_norm", copied)._repr_mimebundle_()
     assert "    copied：面团，0.4%" in shown["text/plain"].splitlines()
     assert re.search(
-        "在 train 模式下看过十个小批量之后</th><td [^>]*>面团，0.4%</td><td [^>]*>雏菊，14.6%</td>", shown["text/html"]
+        "训练模式下看过十个小批量之后</th><td [^>]*>面团，0.4%</td><td [^>]*>雏菊，14.6%</td>", shown["text/html"]
     )
 
 

@@ -146,8 +146,8 @@ NO_LONGER_NEAR = Text(
     zh="它仍然排在第一，但已经算不上近：毫不相干的两句话，余弦也就这么大。",
 )
 
-FLOWER = Text(en="the photo of a flower, in eval()", zh="用 eval 模式看花的照片")
-FLOWER_AFTER_TRAINING = Text(en="the same after ten batches in train()", zh="在 train 模式下看过十个小批量之后")
+FLOWER = Text(en="the photo of a flower, in eval()", zh="评估模式下看花的照片")
+FLOWER_AFTER_TRAINING = Text(en="the same after ten batches in train()", zh="训练模式下看过十个小批量之后")
 CLASS_AND_PROBABILITY = Text(en="{name}, {probability:.1%}", zh="{name}，{probability:.1%}")
 ANOTHER_CLASS = Text(
     en="No weight has changed. One other function in its place, and the network sees something else.",
