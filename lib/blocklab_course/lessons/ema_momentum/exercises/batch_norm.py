@@ -205,10 +205,10 @@ LAYOUT_MISTAKES = (
 
 MODE_MISTAKES = (
     wrong("training-ignored", uses_batch=always, updates=always).hint(
-        en="Your function does the same with `training=False` as in training. In eval mode the running statistics "
+        en="In eval mode, where `training` is False, yours does the same as in training. There the running statistics "
         "normalize, and they stay as they are.",
-        zh="`training=False` 时，你的函数仍按训练时那样计算。"
-        "在评估模式下，应当用运行统计量来归一化，而且不再更新它们。",
+        zh="评估模式（`training` 为 False）下，你写的仍按训练时那样计算。"
+        "这时应当用运行统计量来归一化，而且不再更新它们。",
     ),
     wrong("batch-statistics-in-eval", uses_batch=always).hint(
         en="In eval mode you still use the statistics of the batch, so the result for one sample depends on the "
@@ -232,9 +232,9 @@ MODE_MISTAKES = (
 
 UPDATE_MISTAKES = (
     wrong("updated-in-eval", updates=always).hint(
-        en="Your function updates the running statistics in eval mode too, and then uses them. There they stay as "
-        "training left them.",
-        zh="在评估模式下，你的函数仍会先更新运行统计量，再用它们来归一化。这时它们应当保持训练结束时的样子。",
+        en="In eval mode too, you update the running statistics and then use them. There they stay as training left "
+        "them.",
+        zh="在评估模式下，你仍会先更新运行统计量，再用它们来归一化。这时它们应当保持训练结束时的样子。",
     ),
     wrong("updated-in-eval-afterwards", updates=always, read=before_the_update).hint(
         en="The result in eval mode is right, but afterwards the running statistics have moved. Only training updates "
