@@ -223,6 +223,10 @@ OF_SIZES = wrong("sizes-as-axes", axes=lambda x, shape: shape).hint(
     en="`normalized_shape` holds sizes, and a mean wants the numbers of axes. Two sizes mean the last two axes.",
     zh="`normalized_shape` 里是轴的大小，而求均值要的是轴的编号。给了两个大小，就是指最后两个轴。",
 )
+EMPTY_RANGE = wrong("empty-range", axes=lambda x, shape: range(-len(shape))).hint(
+    en="`range(-n)` counts up from 0 and is empty here. Write `range(-n, 0)`, which begins at −n and stops before 0.",
+    zh="`range(-n)` 从 0 往上数，在这里是空的。请写 `range(-n, 0)`：从 −n 开始，到 0 之前为止。",
+)
 BUT_THE_BATCH = wrong("every-axis-but-the-batch", axes=lambda x, shape: range(1, x.dim())).hint(
     en="You average over every axis but the first, whatever `normalized_shape` says. With `(3,)` each token "
     "has a mean of its own.",
@@ -291,6 +295,8 @@ LAYER_NORM_BY_AXES = Exercise(
             zh="`range` 不含终点，所以漏掉了最后一个轴 −1。终点应当写 0。",
             shown_on="two axes",
         ),
+        EMPTY_RANGE,
+        EMPTY_RANGE.spelled(lambda x, shape: standardize(x, range(-len(shape)))),
         wrong("range-for-tuple", lambda x, shape: standardize(x, range(-len(shape), 0))).hint(
             en="The axes are right, but `standardize` wants a tuple: put `tuple(…)` around the `range`.",
             zh="轴是对的，可是 `standardize` 要的是元组：请在 `range` 外面套上 `tuple(…)`。",
