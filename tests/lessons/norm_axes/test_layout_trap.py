@@ -12,14 +12,14 @@ def test_torch_refuses_unless_the_sizes_agree(figure):
 def test_equal_sizes_fail_in_silence(figure):
     update = layout_trap(figure)
     line = update(length=4, width=4, transpose=False)
-    assert line == "L = 4, d = 4: no error, yet the 8 outputs that move belong to 4 features."
+    assert line == "L = 4, d = 4: no error, yet the 8 outputs that change belong to 4 features."
 
 
 @pytest.mark.parametrize(("length", "width"), [(4, 4), (3, 5), (5, 2)])
 def test_after_the_transpose_one_feature_moves_at_every_position(figure, length, width):
     update = layout_trap(figure)
     line = update(length=length, width=width, transpose=True)
-    assert f"{2 * length} outputs move, all of one feature" in line
+    assert f"{2 * length} outputs change, all of one feature" in line
 
 
 def test_nothing_is_refused_where_the_sizes_agree(figure):

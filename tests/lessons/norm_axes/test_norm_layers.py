@@ -73,12 +73,12 @@ def test_a_push_that_leaves_their_order_hardly_moves_two_values():
 def test_the_line_counts_what_moved(figure):
     update = poke_one_number(figure)
     line = update(layer="batch", samples=2, cell=13, push=10, paint=False)
-    assert line.startswith("BatchNorm: 18 of 72 outputs move, the farthest by ")
-    assert line.endswith("Groups that share statistics: 4, of size 18.")
+    assert line.startswith("BatchNorm: 18 of 72 outputs change, by ")
+    assert line.endswith("Groups: 4, each of 18 numbers that share a mean.")
     still = update(layer="batch", samples=2, cell=13, push=0, paint=False)
-    assert still == "BatchNorm: 0 of 72 outputs move."
+    assert still == "BatchNorm: 0 of 72 outputs change."
     painted = update(layer="batch", samples=2, cell=13, push=0, paint=True)
-    assert painted == "BatchNorm: 0 of 72 outputs move. Groups that share statistics: 4, of size 18."
+    assert painted == "BatchNorm: 0 of 72 outputs change. Groups: 4, each of 18 numbers that share a mean."
 
 
 def test_the_right_guess_is_how_many_outputs_of_batch_norm_move():
@@ -88,7 +88,7 @@ def test_the_right_guess_is_how_many_outputs_of_batch_norm_move():
     assert str(guess.right) not in shown.line
     for cell in (0, 13, 35):
         shown.move(push=10, cell=cell)
-        assert shown.line.startswith(f"BatchNorm: {guess.right} of 72 outputs move")
+        assert shown.line.startswith(f"BatchNorm: {guess.right} of 72 outputs change")
 
 
 def test_the_table_that_the_reader_fills_in_is_what_moves_in_the_picture():

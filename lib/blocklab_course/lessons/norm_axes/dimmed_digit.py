@@ -25,7 +25,7 @@ ROWS = (
 SCALE = Text(en="black = {low}\nwhite = {high}", zh="黑 = {low}\n白 = {high}")
 SEEN = Text(
     en="Image n = {image} at {percent:.0f}% brightness. Its standard deviation after BatchNorm is {batch:.2f}, "
-    "after LayerNorm {layer:.2f}; the other images move by up to {batch_moved:.2f} and {layer_moved:.2f}.",
+    "after LayerNorm {layer:.2f}; the other images change by up to {batch_moved:.2f} and {layer_moved:.2f}.",
     zh="n = {image} 这幅图的亮度为 {percent:.0f}%。它的标准差：批量归一化后为 {batch:.2f}，层归一化后为 {layer:.2f}；"
     "其余图像的最大变化分别为 {batch_moved:.2f} 和 {layer_moved:.2f}。",
 )

@@ -24,11 +24,11 @@ REFUSED = Text(
     zh="L = {length}，d = {width}：torch 报错：“{error}”。",
 )
 MIXED = Text(
-    en="L = {length}, d = {width}: no error, yet the {moved} outputs that move belong to {features} features.",
+    en="L = {length}, d = {width}: no error, yet the {moved} outputs that change belong to {features} features.",
     zh="L = {length}，d = {width}：没有报错，但改变的 {moved} 个输出分属 {features} 个特征。",
 )
 RIGHT = Text(
-    en="L = {length}, d = {width}: {moved} outputs move, all of one feature, at every position of both samples.",
+    en="L = {length}, d = {width}: {moved} outputs change, all of one feature, at every position of both samples.",
     zh="L = {length}，d = {width}：{moved} 个输出改变，都属于同一个特征，遍及两个样本的所有位置。",
 )
 GUESS = Prediction(

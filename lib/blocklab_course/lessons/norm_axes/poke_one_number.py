@@ -28,23 +28,24 @@ GUESS = Prediction(
     {"1": 1, "9": 9, "18": 18, "72": 72},
     right=18,
     question=Text(
-        en="The layer is BatchNorm, and one of 72 numbers is pushed. How many outputs move?",
+        en="The layer is BatchNorm, and one of 72 numbers is pushed. How many outputs change?",
         zh="这一层是批量归一化。推 72 个数中的一个，会有多少个输出改变？",
     ),
     explanation=Text(
-        en="18 move: drag push to 10, and the whole channel is raised, in every sample.",
+        en="18 change: drag push to 10, and the whole channel is raised, in every sample.",
         zh="有 18 个改变：把“推多少”拖到 10，整个通道的方块都会升起来，每个样本里都是这样。",
     ),
 )
 """How many of BatchNorm's 72 outputs move when one number is pushed."""
 
 SEEN = Text(
-    en="{name}: {moved} of {total} outputs move{by}.",
+    en="{name}: {moved} of {total} outputs change{by}.",
     zh="{name}：{total} 个输出中有 {moved} 个改变{by}。",
 )
-BY = Text(en=", the farthest by {step:.2f}", zh="，变化最大的改变了 {step:.2f}")
+BY = Text(en=", by {step:.2f} at most", zh="，变化最大的改变了 {step:.2f}")
 MEANS = Text(
-    en=" Groups that share statistics: {means}, of size {each}.", zh="共有 {means} 组，每组 {each} 个数共用统计量。"
+    en=" Groups: {means}, each of {each} numbers that share a mean.",
+    zh="共有 {means} 组，每组 {each} 个数共用一个均值。",
 )
 OUTPUTS = Text(en="Outputs before (○) and after (●)", zh="各个输出：推之前（○）与推之后（●）")
 NUMBER = Text(en="number of the output, sample by sample", zh="输出的编号（逐个样本排列）")

@@ -11,6 +11,7 @@ from blocklab_course.i18n import Text
 
 from .by_axes import POKE, POKE_PANEL
 
+FIVE_LAYERS = Text(en="Five layers", zh="五种层")
 LAYERS = (
     Text(en="BatchNorm", zh="批量归一化"),
     Text(en="LayerNorm", zh="层归一化"),
@@ -44,7 +45,7 @@ def by_layer(counts: Sequence[float]) -> Callable[[Text], torch.Tensor]:
 BATCH_NORM_MISTAKES = (
     wrong("batch-norm-in-one-sample", batch=H * W).hint(
         en="BatchNorm: you counted the grid of one sample. Its mean runs over `N` too, so the same channel of the "
-        "other samples moves with it.",
+        "other samples changes with it.",
         zh="批量归一化：你只数了一个样本里的那张特征图。求均值还沿着 `N`，所以其他样本的同一通道也会变。",
     ),
     wrong("batch-norm-in-two-samples", batch=2 * H * W).hint(
@@ -73,7 +74,7 @@ SAMPLE_MISTAKES = (
         zh="沿 `(C, H, W)` 的层归一化：你把所有样本都数了。它的轴里没有 `N`：每个样本各有一个均值。",
     ),
     wrong("layer-norm-in-one-plate", sample=H * W).hint(
-        en="LayerNorm over `(C, H, W)`: you counted one grid. `C` is among its axes, so the other channels move too.",
+        en="LayerNorm over `(C, H, W)`: you counted one grid. `C` is among its axes, so the other channels change too.",
         zh="沿 `(C, H, W)` 的层归一化：你只数了一张特征图。它的轴里有 `C`，所以其他通道也会变。",
     ),
     wrong("layer-norm-as-per-position", sample=C).hint(
@@ -110,7 +111,7 @@ GROUP_MISTAKES = (
         zh="组归一化：你把每个样本里的这一组都数了。它的轴里没有 `N`：每个样本各有自己的均值。",
     ),
     wrong("group-norm-in-one-plate", group=H * W).hint(
-        en="GroupNorm: you counted one grid. A group holds 4 / 2 = 2 channels, and both move.",
+        en="GroupNorm: you counted one grid. A group holds 4 / 2 = 2 channels, and both change.",
         zh="组归一化：你只数了一张特征图。每组有 4 / 2 = 2 个通道，两个都会变。",
     ),
     wrong("group-norm-channels-alone", group=C // 2).hint(
@@ -129,7 +130,7 @@ POSITION_MISTAKES = (
         zh="逐位置的层归一化：你把所有样本都数了。它的轴只有 `C`。",
     ),
     wrong("per-position-in-one-channel", position=1).hint(
-        en="LayerNorm per position: a position has 4 channels, and they share one mean, so all of them move.",
+        en="LayerNorm per position: a position has 4 channels, and they share one mean, so all of them change.",
         zh="逐位置的层归一化：一个位置有 4 个通道，它们共用一个均值，所以全都会变。",
     ),
     wrong("per-position-in-all-positions", position=C * H * W).hint(
@@ -139,21 +140,22 @@ POSITION_MISTAKES = (
     ),
 )
 
+SAMPLES_EVERYWHERE = wrong(
+    "all-samples-everywhere", sample=N * C * H * W, plate=N * H * W, group=N * C // 2 * H * W, position=N * C
+).hint(
+    en="You counted all the samples in every row. `N` is among the axes of BatchNorm alone: in the others each "
+    "sample has means of its own.",
+    zh="每一行你都把所有样本数了进去。只有批量归一化的轴里有 `N`；在其他几种层里，每个样本各有自己的均值。",
+)
+
 WHOLE_TABLE = (
     wrong("pushed-one-not-counted", **{step: count - 1 for step, count in recipe.__kwdefaults__.items()}).hint(
-        en="Each of your numbers is one too small: the number that is pushed moves as well.",
+        en="Each of your numbers is one too small: the output of the pushed number changes as well.",
         zh="你的每个数都少了一：你推的那个数，自己的输出也会变。",
     ),
-    wrong(
-        "all-samples-everywhere", sample=N * C * H * W, plate=N * H * W, group=N * C // 2 * H * W, position=N * C
-    ).hint(
-        en="You counted all the samples in every row. `N` is among the axes of BatchNorm alone: in the others each "
-        "sample has means of its own.",
-        zh="每一行你都把所有样本数了进去。只有批量归一化的轴里有 `N`；在其他几种层里，每个样本各有自己的均值。",
-    ),
     wrong("pushed-one-alone", batch=1, sample=1, plate=1, group=1, position=1).hint(
-        en="Not only the pushed number moves. Its mean changes, and with it every output that this mean is subtracted "
-        "from.",
+        en="Not only the output of the pushed number changes. Its mean does, and with it every output that this mean "
+        "is subtracted from.",
         zh="改变的不只是你推的那个数。它的均值变了，凡是要减去这个均值的输出都会变。",
     ),
 )
@@ -179,15 +181,16 @@ OUTPUTS_THAT_MOVE = Exercise(
     recipe=recipe,
     evaluate=by_layer,
     expects=FIVE,
-    names={"result": Text(en="outputs that move", zh="改变的输出")},
+    names={"result": Text(en="outputs that change", zh="改变的输出")},
     cases=tuple(Case(layer.en, {"layer": layer}) for layer in LAYERS),
     expected_from=3,
     mistakes=(
-        *with_section(POKE, *BATCH_NORM_MISTAKES, hint_line="batch_norm = N * H * W"),
-        *with_section(POKE, *SAMPLE_MISTAKES, hint_line="layer_norm = C * H * W"),
-        *with_section(POKE, *PLATE_MISTAKES, hint_line="instance_norm = H * W"),
-        *with_section(POKE, *GROUP_MISTAKES, hint_line="group_norm = (C // 2) * H * W"),
-        *with_section(POKE, *POSITION_MISTAKES, hint_line="per_position = C"),
+        *with_section(FIVE_LAYERS, *BATCH_NORM_MISTAKES, hint_line="batch_norm = N * H * W"),
+        *with_section(FIVE_LAYERS, *SAMPLE_MISTAKES, hint_line="layer_norm = C * H * W"),
+        *with_section(FIVE_LAYERS, *PLATE_MISTAKES, hint_line="instance_norm = H * W"),
+        *with_section(FIVE_LAYERS, *GROUP_MISTAKES, hint_line="group_norm = (C // 2) * H * W"),
+        *with_section(FIVE_LAYERS, *POSITION_MISTAKES, hint_line="per_position = C"),
+        *with_section(FIVE_LAYERS, SAMPLES_EVERYWHERE),
         *WHOLE_TABLE,
         *with_section(POKE, *MEANS_COUNTED),
     ),
