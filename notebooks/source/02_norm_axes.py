@@ -2,7 +2,7 @@
 r"""
 # 02 Which numbers share one mean?
 
-Take a batch of two images and add 10 to a single number of the first one. Then send both images through a normalization layer. How many outputs change? With some layers it is only a handful. With one of them, the second image changes as well, although nobody has touched it.
+Take a batch of two images and add 10 to a single number of the first one. Then send both images through a normalization layer. How many outputs change? With some layers, only a handful. With another, even the second image changes, although nobody has touched it.
 
 In lesson 01 you subtracted a mean and divided by a standard deviation. BatchNorm, LayerNorm, InstanceNorm and GroupNorm all do this. In training, and apart from their learned parameters, they differ in one thing only: **which numbers share one mean**. A layer that averages over the wrong numbers often raises no error, and its output has the right shape, so you need another way to find out what it does: poke one number.
 
@@ -17,7 +17,7 @@ r"""
 
 取一个小批量，里面有两幅图像。只给第一幅图像里的一个数加上 10，再把两幅一起送进归一化层，会有多少个输出跟着变？有的层只变零星几个。还有一种层，连第二幅图像也跟着变，而那幅图像谁也没有碰过。
 
-第 01 课先减均值，再除以标准差。批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）做的都是这件事。如果不算学出来的参数，它们在训练时只有一处不同：**哪些数共用一个均值**。要是让不该放在一起的数共用了均值，程序往往照样运行，输出的形状也对，谁也不会提醒你。怎样才能看清一个层究竟对哪些数求均值？办法是扰动其中一个数，看哪些输出跟着变，下文把这叫做“推一下”。
+第 01 课先减均值，再除以标准差。批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）做的都是这件事。如果不算学出来的参数，它们在训练时只有一处不同：**哪些数共用一个均值**。要是让不该放在一起的数共用了均值，程序往往照样运行，输出的形状也对，谁也不会提醒你。怎样看清一个层究竟对哪些数求均值？办法很简单：改动其中一个数，看哪些输出跟着变。下文叫它“推一下”。
 
 你先用这个办法考察五种层，再自己写批量归一化和层归一化，各写一行。然后让 MiniLM 用上你写的层归一化，这个网络能比较两句话的意思。最后，我们故意让不该共用均值的数共用一个，看它还能不能分清句意。
 
@@ -47,7 +47,7 @@ r"""
 
 Images have more axes than the tables of lesson 01. A batch of images has the shape `(N, C, H, W)`: there are N samples, each has C *channels*, and each channel is a grid of numbers with H rows and W columns. The channels of a photo are red, green and blue. Inside a network they are features that a layer has computed.
 
-The panel draws such a tensor. Each block is one number, the two samples are side by side, and the red arrow points at the number to which *push* is added. When the **output** of a block changes, the block turns orange and rises.
+The panel draws such a tensor. Each block is one number, the two samples are side by side, and the red arrow points at the number to which *push* is added. When the **output** of a block changes, the block turns orange and rises (the pushed one stays red).
 
 **Predict first.** The layer is BatchNorm, and you push one of the 2 × 4 × 3 × 3 = 72 numbers. How many outputs change? Choose an answer, then drag *push* to 10.
 """
@@ -58,7 +58,7 @@ r"""
 
 图像的轴比第 01 课的表格多。一批图像的形状是 `(N, C, H, W)`：N 个样本，每个样本有 C 个**通道**（channel），每个通道是一张 H 行 W 列的图。照片的通道是红、绿、蓝；在网络内部，通道是某一层算出来的特征，每个通道叫做一张特征图（feature map）。
 
-面板画的就是这样一个张量。每个方块代表一个数，两个样本左右并排，“推多少”会加到红色箭头所指的那个数上（红色方块）。哪个方块的**输出**变了，哪个方块就变成橙色，并且升起来。
+面板画的就是这样一个张量。每个方块代表一个数，两个样本左右并排，“推多少”会加到红色箭头所指的那个数上（红色方块）。哪个方块的**输出**变了，哪个方块就变成橙色，并且升起来（推的那个仍是红色）。
 
 **先猜一猜**：这一层是批量归一化，共有 2 × 4 × 3 × 3 = 72 个数，你推一下其中一个，会有多少个输出改变？先选好答案，再把“推多少”拖到 10。
 """
@@ -95,7 +95,7 @@ r"""
 r"""
 ## Five layers
 
-Now try the other layers in the panel, and click on other blocks to push them. The plot on the right shows every output before (○) and after the push (●). If you tick *paint the groups by formula*, each block shows the number of its group as the definition of the layer gives it. All blocks that rise then show the same number.
+Now try the other layers in the panel, and click on other blocks to push them. The plot on the right shows every output before (○) and after the push (●). If you tick *paint the groups by formula*, each block shows the number of its group as the definition of the layer gives it, and the color of the group takes the place of the orange. All blocks that stand higher then show the same number.
 
 | layer | one mean over |
 |---|---|
@@ -105,14 +105,14 @@ Now try the other layers in the panel, and click on other blocks to push them. T
 | GroupNorm, 2 groups | half of `C`, and `H, W` |
 | LayerNorm per position, as in a Transformer | `C` |
 
-InstanceNorm averages over a single grid. It was invented for style transfer, where each picture's contrast has to go. GroupNorm divides the channels into sets of neighbors, and it is used when only a few large pictures fit into a batch (lesson 04).
+InstanceNorm averages over a single grid. It was invented for style transfer, which has to remove each picture's contrast. GroupNorm divides the channels into sets of neighbors, and it is used when only a few large pictures fit into a batch (lesson 04).
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 五种层
 
-在面板里换几种层试试，也可以点别的方块，换一个数来推。右图画的是每个输出，○ 是推之前，● 是推之后。如果打开“按公式给各组涂色”，每个方块上会标出组号，那是照层的定义算出来的。这时你会看到，升起来的方块组号全都相同。
+在面板里换几种层试试，也可以点别的方块，换一个数来推。右图画的是每个输出，○ 是推之前，● 是推之后。如果打开“按公式给各组涂色”，每个方块上会标出组号，那是照层的定义算出来的，橙色这时也换成了各组的颜色。你会看到，升得高一些的方块，组号全都相同。
 
 | 层 | 沿哪些轴求一个均值 |
 |---|---|
@@ -179,7 +179,7 @@ check("outputs_that_move", solved_counts, keep=False)
 r"""
 ## By hand: which axis disappears?
 
-In code, you choose the groups by naming the axes along which to average. The tensor below holds two samples with four features each, so its shape `(N, d)` is `(2, 4)`.
+In code, you pick the groups by naming the axes along which to average. The tensor below holds two samples with four features each, so its shape `(N, d)` is `(2, 4)`.
 """
 
 # %% [markdown] lang="zh"
@@ -217,7 +217,7 @@ With the mean μ and the variance σ² of its own group, every number x is stand
 
 $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
-Afterwards a layer usually multiplies by a learned scale γ and adds a learned shift β, which does not change the groups. All that distinguishes the layers is now in the `axes` of `standardize(x, axes)`, the function that you wrote in lesson 01: for a table, 0 gives BatchNorm and −1 gives LayerNorm.
+Afterwards a layer usually multiplies by a scale γ and adds a shift β. Both are learned; their shape differs from layer to layer, but they have no influence on which numbers share a mean. All that distinguishes the layers is now in the `axes` of `standardize(x, axes)`, the function that you wrote in lesson 01: for a table, 0 gives BatchNorm and −1 gives LayerNorm.
 
 ## Exercise: BatchNorm
 
@@ -232,7 +232,7 @@ r"""
 
 $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
-算完之后，通常还要乘以缩放参数 γ，加上平移参数 β，两者都由训练得到，与怎样分组无关。你在第 01 课写过函数 `standardize(x, axes)`，各种层的区别，现在全在 `axes` 里：对一张表，写 0 是批量归一化，写 −1 是层归一化。
+算完之后，通常还要乘以缩放参数 γ，加上平移参数 β。两者都由训练得到；它们的形状因层而异，但不影响哪些数共用均值。你在第 01 课写过函数 `standardize(x, axes)`，各种层的区别，现在全在 `axes` 里：对一张表，写 0 是批量归一化，写 −1 是层归一化。
 
 ## 练习：批量归一化
 
@@ -296,7 +296,7 @@ axis_painter.panel().still(layout="N L d", axis_0=False, axis_1=False, axis_2=Tr
 
 # %% [markdown] lang="en"
 r"""
-Each token is a group of its own, so no other token and no other sentence plays a part. LayerNorm therefore works in inference exactly as in training. BatchNorm cannot do that, as lesson 03 shows.
+Each token is a group of its own, so nothing else in the batch matters. LayerNorm therefore works in inference exactly as in training. BatchNorm cannot do that, as lesson 03 shows.
 
 You do not tell PyTorch's `F.layer_norm` *which* axes to average over. You tell it how *large* the last axes are, in an argument called `normalized_shape`. For the tensor in the picture there are two useful choices:
 
@@ -428,7 +428,7 @@ A different sentence is nearest.
 
 The news is now the nearest sentence, and the one about music is last. All four cosines are 0.99 or more, so MiniLM has nearly lost the ability to tell meanings apart. There was no error.
 
-Why is the damage so large? MiniLM puts the special token `[CLS]` in front of every sentence and `[SEP]` behind it. A mean and a standard deviation per token keep all vectors about equally long. With one standard deviation for the whole sentence, nothing holds `[CLS]` back. *Going further: one marker, and the words vanish* measures it for the sentence about music: after the first layer, this one vector has length 19.8, and the others have a median length of 1.3. So it determines the divisor almost alone, and the words become too small to matter.
+Why is the damage so large? MiniLM puts the special token `[CLS]` in front of every sentence. A mean and a standard deviation per token keep the vectors of all tokens similar in length. With one standard deviation for the whole sentence, nothing holds `[CLS]` back: in the sentence about music, its vector is more than ten times as long as the others after the first layer. *Going further: one marker, and the words vanish* shows what this does to the words.
 
 So it matters a great deal which numbers share a mean. The next section shows how easily you can get the wrong ones without noticing.
 """
@@ -443,9 +443,9 @@ r"""
 
 现在最近的成了讲新闻的那一句，讲音乐的反而排在最后。四句的余弦相似度都在 0.99 以上，可见 MiniLM 几乎分不出意思了，而程序没有报任何错。
 
-后果为什么这么严重？MiniLM 在每句话前面都加上特殊词元 `[CLS]`，句末再加上 `[SEP]`。每个词元各用自己的均值和标准差，所有词元的向量就差不多长。要是整句话共用一个标准差，`[CLS]` 就没人压得住了：它的向量远比其他词元长（以讲音乐的那句为例，第一层之后是 19.8 对 1.3，见“选读：一个特殊词元，淹没所有的词”），整句的标准差几乎由它一个决定；其他词元除以这个标准差，就小得可以忽略了。
+后果为什么这么严重？MiniLM 在每句话前面都加上特殊词元 `[CLS]`。每个词元各用自己的均值和标准差，各个向量的长短就相差不大。要是整句话共用一个标准差，就没有什么能把 `[CLS]` 压下来了：在讲音乐的那句里，过了第一层，它的向量就已经是其他向量的十倍以上。别的词因此怎样了，见“选读：一个特殊词元，淹没所有的词”。
 
-可见，让哪些数共用均值，后果大不相同。但用错了轴，有时一点也察觉不到，下一节就是例子。
+可见，均值由哪些数共用，不是小事。但用错了轴，有时一点也察觉不到，下一节就是例子。
 """
 
 # %% [markdown] lang="en"
@@ -533,7 +533,7 @@ r"""
 ## In short
 
 * In training, and before γ and β, BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. They differ in which numbers share a mean and a variance.
-* Push one number, and the outputs that change show you its group.
+* Push one number, and the outputs that change show you its group. If a group holds only two numbers, push far, or you may see no change.
 * The axes that you average over disappear. Keep them with `keepdim=True` when you subtract.
 * Wrong axes may raise no error when sizes agree. Test with equal and with different sizes, and compare values.
 
@@ -568,7 +568,7 @@ InstanceNorm, InstanceNorm again, and LayerNorm over `(C, H, W)`. This LayerNorm
 * The paper: [Group Normalization](https://arxiv.org/abs/1803.08494), Wu and He 2018. Its figure 2 shows the groups of four layers.
 * An explanation: [Dive into Deep Learning](https://d2l.ai/chapter_convolutional-modern/batch-norm.html) on BatchNorm, with a part on LayerNorm.
 
-You know now which numbers a LayerNorm averages. [Lesson 05](05_layer_norm.ipynb) builds it, exact to the last digit, with γ, β and the right place for ε. If you want to know how BatchNorm gets by in inference, when there may be no batch, take the side trip to [lesson 03](03_ema_momentum.ipynb) first.
+You know now which numbers a LayerNorm averages. [Lesson 05](05_layer_norm.ipynb) builds it, exact to the last digit, with γ, β and the right place for ε. If you want to know how BatchNorm gets by in inference, where inputs often come one at a time, take the side trip to [lesson 03](03_ema_momentum.ipynb) first.
 """
 
 # %% [markdown] lang="zh"
@@ -576,7 +576,7 @@ r"""
 ## 小结
 
 * 训练时，在乘 γ、加 β 之前，批量归一化、层归一化、实例归一化和组归一化用的是同一个公式，只是共用均值和方差的数不同。
-* 推一下其中一个数，哪些输出跟着变，哪些数就与它同组。
+* 推一下其中一个数，哪些输出跟着变，哪些数就与它同组。组里只有两个数时，要推得远一些，否则可能看不出变化。
 * 沿哪些轴求均值，哪些轴就消失。要拿均值去减，就用 `keepdim=True` 留住它们。
 * 轴的大小相同时，用错了轴也可能不报错。大小相同和不同的张量都要测，还要比较数值。
 
@@ -602,7 +602,7 @@ r"""
 
 <details><summary>答案</summary>
 
-`LayerNorm(d)` 可以用。推一下最后一个词元的一个数，如果用的是 `LayerNorm((L, d))`，第 0 个词元的输出也会变，说明它受了后文的影响。
+`LayerNorm(d)` 可以用。推一下最后一个词元的一个数，如果用的是 `LayerNorm((L, d))`，词元 0 的输出也会变，说明它受了后文的影响。
 
 </details>
 
@@ -611,19 +611,19 @@ r"""
 * 论文：[Group Normalization](https://arxiv.org/abs/1803.08494)，吴育昕和何恺明，2018。组归一化出自这里，图 2 画出了四种层怎样分组。
 * 讲解：[《动手学深度学习》英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)讲批量归一化的一节，中间有一小段讲层归一化。
 
-现在你知道层归一化对哪些数求均值了。[第 05 课](05_layer_norm.ipynb)把它写得一丝不差，带上 γ、β，ε 也放对地方。推理时往往没有一批样本，批量归一化怎么办？想知道答案，可以先绕道去看选修的[第 03 课](03_ema_momentum.ipynb)。
+现在你知道层归一化对哪些数求均值了。[第 05 课](05_layer_norm.ipynb)把它写得与 PyTorch 分毫不差，带上 γ、β，ε 也放对地方。推理时往往一次只来一个样本，凑不成一批，批量归一化怎么办？想知道答案，可以先绕道去看选修的[第 03 课](03_ema_momentum.ipynb)。
 """
 
 # %% [markdown] lang="en"
 r"""
-## Going further: one function, four layers
+## Going further: one function, PyTorch's layers
 
 Does one function really cover all these layers? Compare it with PyTorch's. `mine` is your `standardize` from lesson 01, or the package's if you have not saved one. The two `None` in BatchNorm's call leave room for a running mean and a running variance, which lesson 03 explains.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 选读：一个函数，四种层
+## 选读：一个函数，PyTorch 的几种层
 
 一个函数真的能代替这么多层吗？拿 PyTorch 的结果一比便知。`mine` 是你在第 01 课写的 `standardize`，没有保存就用课程自带的。批量归一化的两个 `None`，是留给运行均值和运行方差的位置，第 03 课再讲。
 """
@@ -816,14 +816,14 @@ r"""
 r"""
 ## Going further: one marker, and the words vanish
 
-Why did all sentences look alike to MiniLM when each had only one mean? Send "Someone makes music." through the first three layers, once with a mean per token, and once with a mean per sentence. The marker is the special token `[CLS]`, which MiniLM puts first. `x[0]` is the length of its vector. `x[1:]` is the median length of the others, which are the words, the period and the end marker `[SEP]`. `cos` is the smallest cosine between any two of those others.
+Why did all sentences look alike to MiniLM when each had only one mean? Send "Someone makes music." through the first three layers, once with a mean per token, and once with a mean per sentence. The marker is the special token `[CLS]`, which MiniLM puts first. `x[0]` is the length of its vector. `x[1:]` is the median length of the others, which are the words, the period and the end marker `[SEP]`. `x[1:] - β` is their median length before the last step of the layer, which adds β. `cos` is the smallest cosine between any two of those others.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：一个特殊词元，淹没所有的词
 
-整句话共用一个均值，MiniLM 为什么就分不清句子？我们把“Someone makes music.”送进前三层，一次让每个词元各有一个均值，一次让整句话共用一个。`x[0]` 是句首的特殊词元 `[CLS]` 的向量有多长；`x[1:]` 是其余词元的向量长度的中位数，其余词元就是各个词、句号和句末的 `[SEP]`；`cos` 是它们两两之间最小的余弦相似度。
+整句话共用一个均值，MiniLM 为什么就分不清句子？我们把“Someone makes music.”送进前三层，一次让每个词元各有一个均值，一次让整句话共用一个。`x[0]` 是句首的特殊词元 `[CLS]` 的向量有多长；`x[1:]` 是其余词元的向量长度的中位数，其余词元就是各个词、句号和句末的 `[SEP]`；`x[1:] - β` 是这一层最后加上 β 之前，它们的长度的中位数；`cos` 是它们两两之间最小的余弦相似度。
 """
 
 
@@ -839,20 +839,21 @@ with skip_if_missing(), torch.inference_mode():
             x = net.embed(net.tokenize(["Someone makes music."])[0])  # (N, L, d)
             for layer in net.layers[:3]:
                 x = layer(x)
-                length, others = x[0].norm(dim=-1), F.normalize(x[0, 1:], dim=-1)  # (L,), (L - 1, d)
-                cosines = others @ others.T
-                print(f"{axes!s:9} x[0] {length[0]:4.1f}   x[1:] {length[1:].median():4.1f}   cos {cosines.min():.2f}")
+                beta, others = layer.norm2.bias, F.normalize(x[0, 1:], dim=-1)  # (d,), (L - 1, d)
+                length, rest = x[0].norm(dim=-1), (x[0, 1:] - beta).norm(dim=-1)  # (L,), (L - 1,)
+                print(f"{axes!s:9} x[0] {length[0]:4.1f}   x[1:] {length[1:].median():4.1f}", end="   ")
+                print(f"x[1:] - β {rest.median():5.2f}   β {beta.norm():.2f}   cos {(others @ others.T).min():.2f}")
 
 # %% [markdown] lang="en"
 r"""
-With a mean per token, all vectors are of similar length. With a mean per sentence, the vector of `[CLS]` is already more than ten times as long as the others after the first layer, so the standard deviation of the sentence is mostly its doing. Divided by it, the other tokens become so small that β, which is added next and is the same for every token, outweighs them. After three layers they all point in nearly the same direction.
+With a mean per token, the lengths are similar, 8.2 and 12.1 after the first layer. With a mean per sentence, the vector of `[CLS]` is already more than ten times as long as the others after the first layer, so the standard deviation of the sentence comes mostly from it. At the end of each layer, little is left of the other tokens after the division. What is left is shorter than β, which is the same for every token: 0.93 against 1.17 after the first layer. After three layers they all point in nearly the same direction.
 
-There is a second effect: padding counts. Five sentences form a batch, so the short ones are filled up to the longest, and a mean over the whole sentence includes the filling. Compare the cosine of the music in the batch with its cosine when no other sentence is there.
+There is a second effect: padding counts. Five sentences form a batch, so the short ones are filled up to the longest, and a mean over the whole sentence includes the padding. Compare the cosine of the music in the batch with its cosine when no other sentence is there.
 """
 
 # %% [markdown] lang="zh"
 r"""
-每个词元各有一个均值时，所有向量都差不多长。整句话共用一个均值，过了第一层，`[CLS]` 的向量就已经是其余向量的十倍以上，这句话的标准差也就几乎全由它决定。别的词元除以这个标准差，变得很小，而接着要加的 β 对每个词元都一样，反倒盖过了它们。过了三层，一句话里别的词元就几乎全都指向同一个方向了。
+每个词元各有一个均值时，各个向量的长短相差不大（第一层之后是 8.2 对 12.1）。整句话共用一个均值，过了第一层，`[CLS]` 的向量就已经是其余向量的十倍以上，这句话的标准差也就几乎全由它决定。在每一层的末尾，别的词元除以标准差之后所剩无几，还没有 β 长（第一层之后是 0.93 对 1.17），而 β 对每个词元都一样。过了三层，一句话里别的词元就几乎全都指向同一个方向了。
 
 还有一个后果：填充（padding）也算了进去。五句话组成一个小批量，短句要填充到最长那句的长度，对整句话求均值就带上了填充的部分。比一比讲音乐的那句的余弦相似度，一次放在这一批里算，一次不带别的句子。
 """
@@ -875,7 +876,7 @@ With a mean per token the cosine is the same both times. With a mean per sentenc
 
 # %% [markdown] lang="zh"
 r"""
-每个词元各有一个均值时，两次的余弦相似度一样。整句话共用一个均值时，它就要看别的句子有多长了。
+每个词元各有一个均值时，两次的余弦相似度一样。整句话共用一个均值时，相似度就随同批句子的长短而变了。
 """
 
 # %% [markdown] lang="en"
@@ -949,28 +950,28 @@ print("y - x", (y - tokens).round(decimals=2).tolist())
 r"""
 For the first mini-batch the difference is 0: γ multiplies by the standard deviation that was divided out, and β adds the mean that was subtracted. For the second it is −10, because its output is the same as that of the first.
 
-In training, one γ and one β serve every mini-batch, and the means differ. So they can undo the standardizing for one mini-batch, but not for all. In inference BatchNorm's mean is fixed (lesson 03), and then γ and β can undo it for every input. LayerNorm never gets there. Both tokens share one γ and one β, but each has a mean of its own, so only one of them comes back.
+In training, one γ and one β serve every mini-batch, and the means differ. So they can only undo the standardizing of a mini-batch whose mean and standard deviation happen to equal β and γ. In inference BatchNorm's mean and variance are fixed (lesson 03), and then γ and β can undo it for every input. For LayerNorm this never works. Both tokens share one γ and one β, but each has a mean of its own, so only one of them comes back.
 """
 
 # %% [markdown] lang="zh"
 r"""
 第一个小批量的差是 0，因为 γ 把除掉的标准差乘了回来，β 把减掉的均值加了回来。第二个的差是 −10，因为它的输出与第一个一模一样。
 
-训练时，各个小批量共用同一组 γ 和 β，均值却各不相同，最多只能抵消一个小批量的标准化。推理时，批量归一化的均值是固定的（第 03 课），这时不论输入是什么，γ 和 β 都能抵消标准化。层归一化却始终不能：两个词元共用一组 γ 和 β，均值却各有一个，所以还原的只有一个词元。
+训练时，各个小批量共用同一组 γ 和 β，均值却各不相同，所以只能抵消均值和标准差恰好等于 β 和 γ 的小批量。推理时，批量归一化的均值和方差是固定的（第 03 课），这时不论输入是什么，γ 和 β 都能抵消标准化。层归一化却始终不能：两个词元共用一组 γ 和 β，均值却各有一个，所以还原的只有一个词元。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: an axis cut in two
 
-GroupNorm does not average over whole axes. It cuts the channels into groups of neighbors, and in every sample each group has a mean and a variance of its own. The picture shows 4 channels in 2 groups: 10 is added to one number, and the blocks that rise are those with its group number.
+GroupNorm does not average over whole axes. It cuts the channels into groups of neighbors, and in every sample each group has a mean and a variance of its own. The picture shows 4 channels in 2 groups: 10 is added to one number. Since the colors mark the groups here, look for the blocks that stand higher: they are those with the group number of the pushed one.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：把一个轴拆成两个
 
-组归一化求均值的范围，不是几个完整的轴。它把相邻的通道编成组，在每个样本里，每一组各有自己的均值和方差。下图是 4 个通道分成 2 组的样子：给一个数加上 10，升起来的正是与它组号相同的方块。
+组归一化求均值的范围，不是几个完整的轴。它把相邻的通道编成组，在每个样本里，每一组各有自己的均值和方差。下图是 4 个通道分成 2 组的样子：给一个数加上 10。颜色在这里表示组，要找的是升得高一些的方块：它们正是与那个数组号相同的方块。
 """
 
 # %%
@@ -1017,7 +1018,7 @@ Stuck? Print the shape after `unflatten`, and name every axis from 2 on. For γ 
 
 <details><summary>The idea</summary>
 
-Cutting turns the group into whole axes, so `standardize` can do the rest. γ and β belong to channels. So they come when the axis is whole again, viewed with size 1 on every axis behind it.
+After the cut, a group is made of whole axes, so `standardize` can do the rest. γ and β belong to channels. So apply them after `flatten`, viewed with size 1 on every axis behind the channels.
 
 </details>
 """
@@ -1028,7 +1029,7 @@ r"""
 
 <details><summary>思路</summary>
 
-拆开之后，一组数正好占满几个完整的轴，剩下的交给 `standardize` 就行。γ 和 β 是按通道的，要等轴合回去再用，并且变形，让后面每个轴的大小都是 1。
+拆开之后，一组数正好占满几个完整的轴，剩下的交给 `standardize` 就行。γ 和 β 是按通道的，要等 `flatten` 把轴合回去再用，并且变形，让后面每个轴的大小都是 1。
 
 </details>
 """

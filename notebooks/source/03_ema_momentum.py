@@ -2,9 +2,9 @@
 r"""
 # 03 What does momentum = 0.1 mean?
 
-A trained network looks at the photo of a flower and says that it is a daisy. Then one method is called, `train()`. It changes no weight and raises no error, and the photo stays the same. Now the network's best guess is a tennis ball, with a probability of 0.2%. Among 1000 classes, this means that the network recognizes nothing.
+A trained network looks at the photo of a flower and says that it is a daisy, with a probability of 21%. Then you call `train()`. No weight changes, there is no error, and the photo stays the same. Now the network's best guess is a tennis ball, with a probability of 0.2%. Among 1000 classes, this means that the network recognizes nothing.
 
-The network contains 49 BatchNorm layers. In `eval()` they use what they *remember*, the mean and the variance that the inputs of each channel had in training. In `train()` they normalize with the current batch. They do not read the memory for this, but they update it. The memory is a moving average, and a number called `momentum` says how fast it forgets. PyTorch's default is 0.1, and Keras's is 0.99. Which of the two forgets faster? And what happens to a trained network if you copy the number from one framework to the other?
+The network contains 49 BatchNorm layers. In `eval()` they use what they *remember*, the mean and variance of each channel, as seen in training. In `train()` they normalize with the current batch. They do not read the memory for this, but they update it. The memory is a moving average, and a number called `momentum` says how fast it forgets. PyTorch's default is 0.1, and Keras's is 0.99. Which of the two forgets faster? And what happens to a trained network if you copy the number from one framework to the other?
 
 To find out, you write the moving average and the BatchNorm layer, and put the layer into this network. This lesson is a side trip, because the Transformers of the main route contain no BatchNorm. Moving averages are everywhere, though: Adam keeps two of them for every weight.
 
@@ -15,9 +15,9 @@ Plan for about 50 minutes. *Going further* is extra.
 r"""
 # 03 momentum = 0.1 是什么意思？
 
-一个训练好的网络看了一张花的照片，说是雏菊。接着有人调用了一个方法：`train()`。权重一个也没有变，程序也没有报错，照片还是那一张，网络却改口猜“网球”，而且概率只有 0.2%。一共有 1000 个类别，这样的概率等于什么也没认出来。
+一个训练好的网络看了一张花的照片，说是雏菊，概率 21%。接着你调用 `train()`。权重一个也没有变，程序也没有报错，照片还是那一张，网络却改口猜“网球”，而且概率只有 0.2%。一共有 1000 个类别，这样的概率等于什么也没认出来。
 
-这个网络里有 49 个批量归一化（BatchNorm）层。在 `eval()` 下，它们用的是自己**记住**的东西，也就是训练时各通道输入的均值和方差；在 `train()` 下，它们用的是眼前的小批量，归一化时不看记忆，却会更新它。记忆的内容是一种移动平均，忘得多快，由一个叫 `momentum`（动量）的数决定。PyTorch 的默认值是 0.1，Keras 的是 0.99，哪一个忘得快？如果把一边的数照抄到另一边，训练好的网络会怎么样？
+这个网络里有 49 个批量归一化（BatchNorm）层。在 `eval()`（评估模式）下，它们用的是自己**记住**的东西，也就是训练时各通道输入的均值和方差；在 `train()`（训练模式）下，它们用的是眼前的小批量，归一化时不看记忆，却会更新它。记忆的内容是一种移动平均，忘得多快，由一个叫 `momentum`（动量）的数决定。PyTorch 的默认值是 0.1，Keras 的是 0.99，哪一个忘得快？如果把一边的数照抄到另一边，训练好的网络会怎么样？
 
 要弄清楚，你先写出移动平均，再写出批量归一化层，把它放进这个网络里看一看。主线里的 Transformer 没有批量归一化，所以这一课是选修。不过移动平均到处都用得上，Adam 就为每个权重各存两个移动平均。
 
@@ -63,7 +63,7 @@ The next cell runs it on the flower alone and on both photos as one batch, first
 
 # %% [markdown] lang="zh"
 r"""
-下一个单元格先让网络单独看花，再把两张照片放进同一个小批量；先用 `eval()`，再用 `train()`。每次都重新载入网络，因为在 `train()` 下，光是前向计算就会改写记忆。`train()` 一般还会打开 Dropout，不过这个网络里没有。对每张照片，打印概率最大的类别。单独看花的结果你已经知道了：用 `eval()` 是雏菊，概率 21%；用 `train()` 是网球，概率 0.2%。
+下一个单元格先让网络单独看花，再把两张照片放进同一个小批量；先用 `eval()`，再用 `train()`。每次都重新载入网络，因为在 `train()` 下，光是前向传播就会改写记忆。`train()` 一般还会打开 Dropout，不过这个网络里没有。对每张照片，打印概率最大的类别。单独看花的结果你已经知道了：用 `eval()` 是雏菊，概率 21%；用 `train()` 是网球，概率 0.2%。
 
 **先猜一猜**：还是用 `train()`，但和宫殿放在一批，花的概率最大的类别是什么？
 """
@@ -90,7 +90,7 @@ It is something else, corn.
 
 </details>
 
-The photo and the weights are the same, and yet the answer depends on what else is in the batch. In `eval()` the palace makes no difference. But take neither the corn nor the tennis ball seriously: guessing blindly among 1000 classes would give each of them 0.1%, and here no class gets even 1%, not even for the palace. The 21% is low for another reason: the flower is a dahlia, which is not among the classes, and a daisy comes closest.
+The photo and the weights are the same, and yet the answer depends on what else is in the batch. In `eval()` the palace makes no difference. But don't take the corn or the tennis ball seriously: here no class gets even 1%, not even for the palace.
 
 What went wrong? In `train()` each BatchNorm subtracts the mean of the current batch. One photo makes a poor batch, because its mean is that of this one flower and not of the world that the network knows. Three numbers are enough to see the effect.
 
@@ -107,7 +107,7 @@ r"""
 
 </details>
 
-照片没变，权重没变，答案却要看它和谁放在一批。用 `eval()` 就不是这样，有没有宫殿，花的结果都一样。不过，玉米也好，网球也好，都别当真：在 1000 个类别里闭着眼睛猜，每一类也有 0.1%，而这里没有哪一类能到 1%，连宫殿也认不出来。至于 21% 本来就不高，那另有原因：这朵花其实是大丽花，网络学过的类别里没有它，雏菊已经最接近了。
+照片没变，权重没变，答案却取决于它跟谁分在一批。用 `eval()` 就不是这样，有没有宫殿，花的结果都一样。不过，玉米也好，网球也好，都不必当真：这里没有哪一类能到 1%，连宫殿也认不出来。
 
 问题出在哪里？在 `train()` 下，每个批量归一化层减去的是当前小批量的均值。只有一张照片的小批量，均值没有代表性：那只是这一朵花的均值，代表不了整个训练集。用几个数算一算，就看得清楚。
 
@@ -124,7 +124,7 @@ for batch in ([8.0, 12.0], [8.0, 12.0, 40.0]):
 
 # %% [markdown] lang="en"
 r"""
-The same 12 becomes 1 in the first batch and −0.56 in the second, because the 40 raises both the mean, from 10 to 20, and the standard deviation, from 2 to 14.2. In training this is tolerable. At inference it is not, because the answer for your photo must not depend on the other photos in the batch.
+The same 12 becomes 1 in the first batch and −0.56 in the second, because the 40 raises both the mean, from 10 to 20, and the standard deviation, from 2 to 14.2. Training can live with that. Inference cannot: the answer for your photo must not depend on the other photos in the batch.
 
 So BatchNorm remembers. It keeps a *running mean*, which starts at 0, and in every training step it mixes a little of the batch's mean into it:
 
@@ -141,7 +141,7 @@ The next cell runs the same steps next to PyTorch's layer, with its `momentum` a
 
 # %% [markdown] lang="zh"
 r"""
-同样是 12，在第一个小批量里变成 1，在第二个里变成 −0.56，因为多了一个 40，均值从 10 升到 20，标准差也从 2 升到 14.2。训练时这样还可以接受，推理时就不行了：你的照片认成什么，不该看它和谁分在一批。
+同样是 12，在第一个小批量里变成 1，在第二个里变成 −0.56，因为多了一个 40，均值从 10 升到 20，标准差也从 2 升到 14.2。训练时这样还可以接受，推理时就不行了。
 
 所以批量归一化要有记忆。它存着一个**运行均值**（running mean，也叫滑动均值），从 0 开始，每训练一步，就往里掺一点当前小批量的均值：
 
@@ -244,7 +244,7 @@ $$y = \gamma\,\frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta$$
 
 Remember the trap from lesson 02: broadcasting lines up a vector with the *last* axis, but the channels are axis 1. So write `mean.view(shape)`, and treat the other vectors in the same way.
 
-**Your turn.** Write the formula as a function. The cell prints your output and torch's. They should match. Compare the values, not only the shapes: C and L are both 2 here, so a wrong axis raises no error.
+**Your turn.** Write the formula as a function. The cell prints your output, torch's, and the largest difference between them, which should be 0.0000. The shape alone proves nothing: C and L are both 2 here, so a wrong axis raises no error.
 """
 
 # %% [markdown] lang="zh"
@@ -261,7 +261,7 @@ $$y = \gamma\,\frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta$$
 
 别忘了第 02 课的陷阱：广播时，向量对准的是**最后一个**轴，而通道是轴 1。所以要写 `mean.view(shape)`，其他几个向量也一样。
 
-**轮到你了**：把公式写成函数。单元格会打印你的输出和 torch 的输出，两者应该相同。不要只看形状，还要比较数值：这里 C 和 L 都是 2，轴弄错了也不会报错。
+**轮到你了**：把公式写成函数。单元格会打印你的输出、torch 的输出，还有两者最大的差，应该是 0.0000。只看形状说明不了问题：这里 C 和 L 都是 2，轴弄错了也不会报错。
 """
 
 
@@ -273,8 +273,11 @@ def my_normalize(x, weight, bias, eps):
 
 x = torch.tensor([[[8.0, 12], [1, 2]], [[12, 8], [3, 6]]])  # (N, C, L)
 gamma, beta = torch.tensor([1.0, 2]), torch.tensor([0.0, 5])  # (C,)
-print("my_normalize", my_normalize(x, gamma, beta, 1e-5))
-print("F.batch_norm", F.batch_norm(x, None, None, gamma, beta, training=True))
+mine, theirs = my_normalize(x, gamma, beta, 1e-5), F.batch_norm(x, None, None, gamma, beta, training=True)
+print("my_normalize", mine)
+print("F.batch_norm", theirs)
+if mine is not ...:
+    print(f"max |difference| {(mine - theirs).abs().max():.4f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -308,8 +311,9 @@ def solved_normalize(x, weight, bias, eps):
     return y * weight.view(shape) + bias.view(shape)
 
 
-print("solved_normalize", solved_normalize(x, gamma, beta, 1e-5))
-print("F.batch_norm    ", F.batch_norm(x, None, None, gamma, beta, training=True))
+solved = solved_normalize(x, gamma, beta, 1e-5)
+print("solved_normalize", solved)
+print(f"max |difference| {(solved - theirs).abs().max():.4f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -436,7 +440,7 @@ r"""
 `plug_in` puts your layer in the place of all 49 BatchNorms, with the weights and the buffers of the network, and asks for two answers:
 
 1. It shows the flower to the network in `eval()`.
-2. It runs ten batches in `train()`, each with the flower and the palace, and then shows the flower in `eval()` once more. There is no optimizer, so only the buffers change.
+2. It first runs ten batches of the flower and the palace in `train()`, only to change the buffers (there is no optimizer), and then asks once in `eval()`.
 
 The network was trained in TensorFlow with a momentum of 0.99, so `plug_in` sets 0.01.
 """
@@ -448,7 +452,7 @@ r"""
 `plug_in` 会把网络里的 49 个批量归一化层都换成你写的层，权重和缓冲区仍用网络自己的，然后让网络回答两次：
 
 1. 用 `eval()` 看那朵花。
-2. 在 `train()` 下看十个小批量，每个都是花和宫殿，再回到 `eval()`，把花看一遍。这里没有优化器，所以只有缓冲区在变。
+2. 先用 `train()` 看十个小批量，每个都是花和宫殿（没有优化器，只为改写缓冲区），再用 `eval()` 回答一次。
 
 这个网络是用 TensorFlow 训练的，动量是 0.99，所以 `plug_in` 设的是 0.01。
 """
@@ -458,9 +462,9 @@ plug_in(batch_norm=MyBatchNorm)
 
 # %% [markdown] lang="en"
 r"""
-With a correct layer both answers are a daisy, first with 21.0% and then with 14.6%. The first answer tests only the `eval()` branch. A layer that reads the momentum as Keras does passes it as well, because the network brought its buffers along, and in `eval()` a layer only reads them. The second answer tests the memory, because it depends on what your layer has written. If it is 21.0% again, nothing was written.
+With a correct layer both answers are a daisy, first with 21.0% and then with 14.6%. The first answer tests only the `eval()` branch. A layer that reads the momentum as Keras does passes it as well, because the buffers came with the network, and in `eval()` a layer only reads them. The second answer tests the memory, because it depends on what your layer has written. If it is 21.0% again, nothing was written.
 
-Why does even a correct layer lose almost a third of its certainty? With α = 0.01, the buffers keep 0.99¹⁰ = 90% of what the network had learned about ImageNet. The other 10% come from two photos, so the network now works with a memory that is less accurate. How much would be left with another momentum? First look at a single channel.
+Why does the daisy's probability drop by almost a third even with a correct layer? With α = 0.01, the buffers keep 0.99¹⁰ = 90% of what the network had learned about ImageNet. The other 10% come from two photos, so the network now works with a memory that is less accurate. How much would be left with another momentum? First look at a single channel.
 
 ## One number, two readings
 
@@ -498,13 +502,13 @@ PyTorch's outputs are centered on 0 and Keras's on 6.56.
 
 Look at the lower row first. In Keras 0.99 is the weight of the old value, so α is only 0.01. Each step multiplies the weight of the start value by 1 − α = 0.99, and after 20 steps it is still 0.99²⁰ = 82%. The twenty bars of the batches are barely visible, but together they account for the other 18%. So the running mean is about 0.18 × 10 = 1.8 instead of 10. The running variance, which started at 1, has not reached 4 either: it is about 0.82 × 1 + 0.18 × 4 = 1.54. Therefore the outputs are centered near $(10 - 1.8) / \sqrt{1.54} = 6.6$.
 
-With Keras's default, the data have 99% of the weight after 459 steps, and with PyTorch's after 44. Until then, a network can look much worse in `eval()` than it really is.
+With Keras's default, the data have 99% of the weight after 459 steps, and with PyTorch's after 44. (Solve $0.99^t = 0.01$ and $0.9^t = 0.01$.) Until then, a network can look much worse in `eval()` than it really is.
 
 In the upper row α is 0.99, so the running mean is practically the mean of the last batch. That works here, because 64 values give a fair mean and the data do not drift. But the layer remembers almost nothing except the last batch. What happens when that batch is not a fair one?
 
 ## What if you copy the number?
 
-Back to the flower. The network's momentum was 0.99 in TensorFlow and has to be 0.01 in PyTorch. Two mistakes are easy to make: you forget to set it, and PyTorch's default of 0.1 remains, or you copy the 0.99. Each of the next two functions makes one of them: it receives the correct 0.01 as its `momentum` and ignores it. `plug_in` also takes a plain function, which gets everything that the class kept in `self`: the buffers, γ, β, the mode, the momentum and ε.
+Back to the flower. The network's momentum was 0.99 in TensorFlow and has to be 0.01 in PyTorch. Two mistakes are easy to make: you forget to set it, and PyTorch's default of 0.1 remains, or you copy the 0.99. The next two functions make one mistake each: they are given 0.01 and ignore it. `plug_in` also takes a plain function, which gets everything that the class kept in `self`: the buffers, γ, β, the mode, the momentum and ε.
 
 **Predict first.** After the ten batches, with which of the two numbers does the network still see a daisy?
 """
@@ -517,15 +521,15 @@ PyTorch 的输出以 0 为中心，Keras 的输出以 6.56 为中心。
 
 </details>
 
-先看下面一行。在 Keras 里，0.99 是旧值的权重，所以 α 只有 0.01。每走一步，初值的权重就乘以 1 − α = 0.99，走完 20 步还有 0.99²⁰ = 82%。二十个小批量的柱子都矮得几乎看不见，合起来占其余的 18%，于是运行均值只有 0.18 × 10 = 1.8 左右，离 10 还很远。运行方差从 1 开始，同样没走到 4，只有 0.82 × 1 + 0.18 × 4 = 1.54，所以输出的中心约为 $(10 - 1.8) / \sqrt{1.54} = 6.6$。
+先看下面一行。在 Keras 里，0.99 是旧值的权重，所以 α 只有 0.01。每走一步，初值的权重就乘以 1 − α = 0.99，走完 20 步还有 0.99²⁰ = 82%。二十个小批量的柱子矮得几乎看不见，加起来才 18%，于是运行均值只有 0.18 × 10 = 1.8 左右，离 10 还很远。运行方差从 1 开始，同样没走到 4，只有 0.82 × 1 + 0.18 × 4 = 1.54，所以输出的中心约为 $(10 - 1.8) / \sqrt{1.54} = 6.6$。
 
-用 Keras 的默认值，要到第 459 步，数据的权重才达到 99%；用 PyTorch 的默认值，第 44 步就达到了。在这之前用 `eval()` 去验证，网络看上去可能比实际差得多。
+用 Keras 的默认值，要到第 459 步，数据的权重才达到 99%；用 PyTorch 的默认值，第 44 步就达到了（解方程 $0.99^t = 0.01$ 和 $0.9^t = 0.01$ 可得）。在这之前用 `eval()` 去验证，网络看上去可能比实际差得多。
 
 再看上面一行。这时 α 是 0.99，运行均值几乎就是最后一个小批量的均值。这里没有出错，是因为 64 个数的均值已经相当准，数据的分布又一直不变。但是这一层几乎只记得最后一个小批量。要是这个小批量没有代表性，会怎么样？
 
 ## 照抄这个数，会怎么样？
 
-回到那朵花。这个网络的动量，在 TensorFlow 里是 0.99，搬到 PyTorch 里应该是 0.01。有两种错很容易犯：一种是忘了设置，用的还是 PyTorch 的默认值 0.1；另一种是照抄 0.99。下面两个函数各犯一种错：传进来的 `momentum` 是 0.01，两个函数都没有用它。`plug_in` 也接受普通函数，类里存在 `self` 中的东西都会作为参数传给它：缓冲区、γ、β、当前的模式、动量和 ε。
+回到那朵花。这个网络的动量，在 TensorFlow 里是 0.99，搬到 PyTorch 里应该是 0.01。有两种错很容易犯：一种是忘了设置，用的还是 PyTorch 的默认值 0.1；另一种是照抄 0.99。下面两个函数各犯一种错：传进来的是 0.01，它们却都没有用。`plug_in` 也接受普通函数，类里存在 `self` 中的东西都会作为参数传给它：缓冲区、γ、β、当前的模式、动量和 ε。
 
 **先猜一猜**：看过十个小批量之后，这两个数取哪个，网络看到的仍是雏菊？
 """
@@ -559,7 +563,7 @@ With neither of them.
 
 With α = 0.1, the buffers keep only 0.9¹⁰ = 35% of what the network had learned, and the flower becomes a mushroom, with 9.3%. So PyTorch's default is not harmless.
 
-With α = 0.99, they keep 0.01¹⁰, which is practically nothing: the buffers contain the statistics of two photos. So `eval()` now does almost what `train()` did at the beginning with both photos in one batch. The only difference is that it uses the unbiased variance instead of the biased one. The most probable class is now dough, with 0.4%, where it was corn, with 0.5%. When no class reaches 1%, such a trifle decides which one comes first, and once again the network recognizes nothing. No weight has changed, but if you save the network now, these buffers are saved with it.
+With α = 0.99, they keep 0.01¹⁰, which is practically nothing: the buffers contain the statistics of two photos. So `eval()` now does almost what `train()` did at the beginning with both photos in one batch. The only difference is that it uses the unbiased variance instead of the biased one. The most probable class is now dough, with 0.4%, where it was corn, with 0.5%. When no class reaches 1%, a difference that small decides the winner, and once again the network recognizes nothing. No weight has changed, but if you save the network now, these buffers are saved with it.
 
 Ten copies of the same two photos are an extreme case, of course. But in both outputs of `plug_in` above, the first answer is right, a daisy with 21.0%. **Running only `eval()` does not test what you write into the buffers.**
 
@@ -645,7 +649,7 @@ r"""
 
 都用默认值的话，PyTorch 的层遗忘的速度是 Keras 的十倍。
 
-还有两处不同，容易让人吃亏。第一，Keras 的 ε 是 0.001，PyTorch 的是 0.00001。第二，《动手学深度学习》书中从零实现的那段代码，看的是 `torch.is_grad_enabled()`，不是 `self.training`，所以光写 `net.eval()` 而不加 `no_grad`，那一层照样用小批量的统计量，照样更新移动平均。
+还有两处容易踩坑。第一，Keras 的 ε 是 0.001，PyTorch 的是 0.00001。第二，《动手学深度学习》书中从零实现的那段代码，看的是 `torch.is_grad_enabled()`，不是 `self.training`，所以光写 `net.eval()` 而不加 `no_grad`，那一层照样用小批量的统计量，照样更新移动平均。
 
 ## 小结
 
@@ -792,7 +796,7 @@ After the ten batches the answer is corn with 0.5%, as it was in `train()`. In n
 
 # %% [markdown] lang="zh"
 r"""
-看过十个小批量之后，答案是玉米，0.5%，和当初在 `train()` 下一样。不论在哪一层，两种方差都只差 1% 左右或者更少，却足以让玉米变成面团。概率这么低，答案是什么都不必当真。
+看过十个小批量之后，答案是玉米，0.5%，和当初在 `train()` 下一样。不论在哪一层，两种方差都只差 1% 左右或者更少，却足以让玉米变成面团：概率都这么低，一点点差别就能换一个答案。
 """
 
 # %% [markdown] lang="en"
