@@ -95,7 +95,7 @@ r"""
 r"""
 ## Five layers
 
-Now try the other layers in the panel, and click on other blocks to push them. The plot on the right shows every output before (○) and after the push (●). If you tick *paint the groups by formula*, each block shows the number of its group as the definition of the layer gives it, and the color of the group takes the place of the orange. All blocks that stand higher then show the same number.
+Now try the other layers in the panel, and click on other blocks to push them. The plot on the right shows every output before (○) and after the push (●). If you tick *paint the groups by formula*, each block shows the number of its group as the definition of the layer gives it, and the blocks that rise have only an orange outline. All of them then show the same number.
 
 | layer | one mean over |
 |---|---|
@@ -112,7 +112,7 @@ InstanceNorm averages over a single grid. It was invented for style transfer, wh
 r"""
 ## 五种层
 
-在面板里换几种层试试，也可以点别的方块，换一个数来推。右图画的是每个输出，○ 是推之前，● 是推之后。如果打开“按公式给各组涂色”，每个方块上会标出组号，那是照层的定义算出来的，橙色这时也换成了各组的颜色。你会看到，升得高一些的方块，组号全都相同。
+在面板里换几种层试试，也可以点别的方块，换一个数来推。右图画的是每个输出，○ 是推之前，● 是推之后。如果打开“按公式给各组涂色”，每个方块上会标出组号，那是照层的定义算出来的，这时升起来的方块只描一圈橙色的边。你会看到，它们的组号全都相同。
 
 | 层 | 沿哪些轴求一个均值 |
 |---|---|
@@ -964,14 +964,14 @@ r"""
 r"""
 ## Going further: an axis cut in two
 
-GroupNorm does not average over whole axes. It cuts the channels into groups of neighbors, and in every sample each group has a mean and a variance of its own. The picture shows 4 channels in 2 groups: 10 is added to one number. Since the colors mark the groups here, look for the blocks that stand higher: they are those with the group number of the pushed one.
+GroupNorm does not average over whole axes. It cuts the channels into groups of neighbors, and in every sample each group has a mean and a variance of its own. The picture shows 4 channels in 2 groups: 10 is added to one number. The blocks that rise have an orange outline, and they are those with the group number of the pushed one.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：把一个轴拆成两个
 
-组归一化求均值的范围，不是几个完整的轴。它把相邻的通道编成组，在每个样本里，每一组各有自己的均值和方差。下图是 4 个通道分成 2 组的样子：给一个数加上 10。颜色在这里表示组，要找的是升得高一些的方块：它们正是与那个数组号相同的方块。
+组归一化求均值的范围，不是几个完整的轴。它把相邻的通道编成组，在每个样本里，每一组各有自己的均值和方差。下图是 4 个通道分成 2 组的样子：给一个数加上 10。升起来的方块描了橙色的边，它们正是与那个数组号相同的方块。
 """
 
 # %%

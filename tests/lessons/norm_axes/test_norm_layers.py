@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from matplotlib.collections import PathCollection
+from matplotlib.colors import same_color
 from torch.testing import assert_close
 
 from blocklab.normalization import standardize
 from blocklab_course.lessons.catalog import EXERCISES
 from blocklab_course.lessons.norm_axes.norm_layers import LAYERS
 from blocklab_course.lessons.norm_axes.poke_one_number import drawn_tensor, panel, poke_one_number
+from blocklab_course.panel.palette import MOVED
 
 
 def moved(layer, x, cell, push=10.0):
@@ -79,6 +82,16 @@ def test_the_line_counts_what_moved(figure):
     assert still == "BatchNorm: 0 of 72 outputs change."
     painted = update(layer="batch", samples=2, cell=13, push=0, paint=True)
     assert painted == "BatchNorm: 0 of 72 outputs change. Groups: 4, each of 18 numbers that share a mean."
+
+
+def test_painted_blocks_that_rise_have_an_orange_outline(figure):
+    update = poke_one_number(figure)
+    update(layer="group 2", samples=2, cell=13, push=10, paint=True)
+    blocks = next(c for axes in figure.axes for c in axes.collections if isinstance(c, PathCollection))
+    orange = [same_color(edge, MOVED) for edge in blocks.get_edgecolors()]
+    assert sum(orange) == 18 * 3  # faces
+    update(layer="group 2", samples=2, cell=13, push=0, paint=True)
+    assert not any(same_color(edge, MOVED) for edge in blocks.get_edgecolors())
 
 
 def test_the_right_guess_is_how_many_outputs_of_batch_norm_move():

@@ -8,7 +8,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 
-from blocklab_course.panel.palette import INK, SHADES, letters_on, shade
+from blocklab_course.panel.palette import INK, MOVED, SHADES, letters_on, shade
 
 # Where a block's three visible faces lie, as corners of the unit cube (x right, y into the picture, z up); the first
 # corner closes the outline. The top gets most light, the front less, the side least.
@@ -18,7 +18,7 @@ SIDE = np.array([(1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1), (1, 0, 0)], float)
 
 BLOCK = np.array([0.86, 0.86, 0.34])  # width, depth, height of a block on a grid of pitch 1
 LIFT = 0.4  # how far a raised block floats above its place, where plates leave room for it
-OUTLINE = 0.6  # points
+OUTLINE, THICK = 0.6, 1.6  # points
 TOWER_GAP = 1.2  # between the samples
 LOW_PLATES = 1.16  # low plates are seen more from above than PITCH says
 YAW, PITCH, DISTANCE = np.radians(20.0), np.radians(34.0), 24.0
@@ -67,22 +67,34 @@ class Blocks:
         """Points of each block, (block, …, 3), to the picture plane, each tower at its own place."""
         return project(points) + self.shift.reshape(-1, *[1] * (points.ndim - 2), 2)
 
-    def paint(self, colours: Sequence, raised: np.ndarray | None = None, labels: Sequence[str] | None = None) -> None:
-        """Give block i `colours[i]`, lift it where `raised[i]`, and print `labels[i]` on its top face."""
+    def paint(
+        self,
+        colours: Sequence,
+        raised: np.ndarray | None = None,
+        labels: Sequence[str] | None = None,
+        outlined: np.ndarray | None = None,
+    ) -> None:
+        """Give block i `colours[i]`, lift it where `raised[i]`, print `labels[i]` on its top face.
+
+        outlined: the blocks with a thick outline in the colour of what moved.
+        """
         corner = self.raised(raised)
         faces = self.place(corner[:, None, None] + np.stack([FRONT, SIDE, TOP]) * BLOCK)  # (block, face, corner, xy)
-        paths, colour, width = [], [], []
+        paths, colour, width, edge = [], [], [], []
         self.owners = np.repeat(self.order, 3 if labels is None else 4).tolist()
         for block in self.order:
             paths += [Path(face) for face in faces[block]]
             tint = colours[block]
             colour += [*(shade(tint, light) for light in SHADES), tint]
-            width += [OUTLINE] * 3
+            marked = outlined is not None and outlined[block]
+            width += [THICK if marked else OUTLINE] * 3
+            edge += [MOVED if marked else INK] * 3
             if labels is not None:
                 paths.append(self._label(corner[block], block, labels[block]))
                 colour.append(letters_on(tint))
                 width.append(0)
-        self.artist.set(paths=paths, facecolors=colour, edgecolors=INK, linewidths=width)
+                edge.append(INK)
+        self.artist.set(paths=paths, facecolors=colour, edgecolors=edge, linewidths=width)
 
     def raised(self, raised: np.ndarray | None) -> np.ndarray:
         """The corner of every block, lifted where asked."""

@@ -97,7 +97,7 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
 
         tints = [GROUPS[g % len(GROUPS)] for g in groups] if paint else np.where(moved, MOVED, STILL)
         tints[cell] = tints[cell] if paint else POKED
-        drawn[0].paint(tints, moved, [str(g) for g in groups] if paint else None)
+        drawn[0].paint(tints, moved, *([str(g) for g in groups], moved) if paint else ())
         pickable(drawn[0].artist, "cell", [block if block < CHANNELS * PLATE else None for block in drawn[0].owners])
         point_at(drawn[0], cell, moved[cell], push)
 
