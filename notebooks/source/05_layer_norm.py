@@ -645,7 +645,7 @@ r"""
 
 * 论文：[Layer Normalization](https://arxiv.org/abs/1607.06450)，Ba、Kiros 和 Hinton，2016。层归一化就出自这里。
 * 代码：[torch.nn.LayerNorm](https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html)，每个参数和默认值都有说明。
-* 它为什么有用：[Understanding and Improving Layer Normalization](https://arxiv.org/abs/1911.07013)，Xu 等人，2019。他们发现，均值和方差的梯度比前向计算时的归一化更重要。
+* 它为什么有用：[Understanding and Improving Layer Normalization](https://arxiv.org/abs/1911.07013)，Xu 等人，2019。他们发现，均值和方差的梯度比前向传播时的归一化更重要。
 
 层归一化忘掉了每个词元的均值。新一些的语言模型不再减均值，好像也没出什么事。不减，到底丢掉了什么？[第 06 课](06_rms_norm.ipynb)来回答。
 """

@@ -15,7 +15,7 @@ CATCH_LAYER_NORM = make_mutation_exercise(
             "variance is of the size of ε, but not 0: there every number equals the mean, and 0 stays 0 whatever you "
             "divide it by.",
             zh="方差远大于 ε 时，两个版本的除数几乎相同。请给它一行方差与 ε 差不多大的数；"
-            "方差也不能是 0，那时每个数都等于均值，相减全是 0，除以什么都看不出来。",
+            "方差也不能是 0，那时每个数都等于均值，相减得 0，除以什么都是 0。",
         ),
     ),
     Mutant(
