@@ -89,7 +89,7 @@ def start_page(
             asked=FIRST,
             no_word=NO_WORD,
             right=_answer(RIGHT, str(NOTHING_WRONG)),
-            rows=_wrong_rows(),
+            rows=wrong_rows(),
             features=features,
             toys=toys,
             map=drawn["map"],
@@ -107,8 +107,8 @@ def _places(figure: ModuleType, values: Mapping[str, object]) -> list[int]:
     return list(panel.places)
 
 
-def _wrong_rows() -> dict[str, list[Answer]]:
-    """The answers, by the function that is wrong; mistakes in the cache are left out."""
+def wrong_rows() -> dict[str, list[Answer]]:
+    """The answers, by the function that is wrong, those that sound wrong first; mistakes in the cache are left out."""
     rows = {wrong.block: [] for wrong in WRONG if isinstance(wrong.block, str)}
     for wrong in WRONG:
         if wrong.block in rows:
