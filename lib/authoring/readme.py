@@ -17,6 +17,7 @@ from .source import Code, read_lesson
 
 PARTS = ("links", "lessons")
 COLUMNS = 4  # of the table: two lessons
+WIDE = 38  # spaces in a column, at least
 _COUNT = re.compile(r"\d+(?=<!-- (figures|exercises) -->)")
 _CI = re.compile(r"(<!-- badges -->)[^\n]*")
 
@@ -79,7 +80,8 @@ def lesson_table(address: Address, outlines: list[Outline], figures: dict[str, i
     cells = [cell for outline in outlines for cell in lesson_cells(address, outline, figures[outline.stem], language)]
     cells += [""] * (-len(cells) % COLUMNS)
     rows = [cells[start : start + COLUMNS] for start in range(0, len(cells), COLUMNS)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [[""] * COLUMNS, ["---"] * COLUMNS, *rows])
+    head = ["&nbsp;" * WIDE for _ in range(COLUMNS)]  # or a phone would squeeze pictures and texts
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * COLUMNS, *rows])
 
 
 def lesson_cells(address: Address, outline: Outline, figures: int, language: str) -> tuple[str, str]:

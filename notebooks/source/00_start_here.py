@@ -286,7 +286,7 @@ check("relu", solved_relu, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-If you opened this page with `make lab`, `check` has saved your function as `my/blocks/relu.py`. Lesson 01 is the first to use such functions: it trains a network with the one that you write there, and at its end it runs today's ReLU. From lesson 02 on, cells such as, in lesson 06, `plug_in(rms_norm=my_rms_norm)` put your function into a trained model, right or wrong, and show what comes out.
+If you opened this page with `make lab`, `check` has saved your function as `my/blocks/relu.py`. Lesson 01 is the first to use such functions: it trains a network with the one that you write there, and at its end it runs today's ReLU. From lesson 02 on, there are cells that put your function into a trained model, right or wrong, and show what comes out. In lesson 06, for example, it is `plug_in(rms_norm=my_rms_norm)`.
 
 <details><summary>On Colab</summary>
 
@@ -301,7 +301,7 @@ Your guesses, exercises and blocks are kept. Come back here now and then and run
 
 # %% [markdown] lang="zh"
 r"""
-如果这一页是用 `make lab` 打开的，`check` 已经把你的函数保存为 `my/blocks/relu.py`。第 01 课末尾的思考题就会运行它。在那之前，你会用那一课写的函数训练一个网络。从第 02 课起，还会有把你的函数放进训练好的模型的单元格，比如第 06 课的 `plug_in(rms_norm=my_rms_norm)`，不论对错，都让你看到结果。
+如果这一页是用 `make lab` 打开的，`check` 已经把你的函数保存为 `my/blocks/relu.py`。第 01 课末尾的思考题就会运行它。在那之前，你会用那一课写的函数训练一个网络。从第 02 课起，还有一种单元格，会把你的函数放进训练好的模型，不论对错，都让你看到结果，比如第 06 课的 `plug_in(rms_norm=my_rms_norm)`。
 
 <details><summary>在 Colab 上</summary>
 

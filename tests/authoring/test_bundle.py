@@ -226,7 +226,7 @@ def test_page_without_code_is_unchanged(tmp_path):
         ("10_positional_encoding", {"positional_encoding"}),
         ("06_rms_norm", {"rms_norm"}),
         ("five_notes", set()),
-        ("00_start_here", {"start_here"}),
+        ("00_start_here", {"start_here", "rms_norm"}),
         (
             "15_your_model",
             {"your_model", "rms_norm", "rotary_positions", "attention", "kv_cache", "activations_and_gates"},
