@@ -33,12 +33,12 @@ def _key(figure: ModuleType) -> str:
 TOYS = {
     _key(figure): (figure, opening)
     for figure, opening in (
-        (poke_one_token, {"mask": "causal", "token": 2}),
+        (poke_one_token, {"mask": "causal", "token": 0}),
         (clocks, {"base": 1.0}),
-        (poke_one_number, {"push": 2}),
+        (poke_one_number, {"push": 0}),
     )
 }
-"""The panels to play with, by their keys, and what they show at first: one step short of the answer."""
+"""The panels to play with, by their keys, and how they open: as the question says, without its answer."""
 
 LONGEST = 60  # characters of an answer in the chat
 _CONTROL = re.compile(r"\\x[0-9a-f]{2}|\\[rnt]")  # a control character, as the recording spells it out
