@@ -59,10 +59,7 @@ def _predictions(lesson: Lesson) -> Iterator[tuple[BilingualText | Code, str]]:
         asked = list(takewhile(lambda cell: isinstance(cell, Code), following))
         answer = following[len(asked)] if len(asked) < len(following) else None
         if not _PREDICTION.search(cell.en.rstrip().rpartition("\n\n")[2]) or not asked:
-            yield (
-                cell,
-                "expected the prediction in the last paragraph, right before the cell that asks or answers",
-            )
+            yield cell, "expected the prediction in the last paragraph, right before the cell that asks or answers"
         elif shown := next((code for code in asked if not {"answer", "panel", "guess"} & set(code.tags)), None):
             yield shown, 'comes between a prediction and its answer: expected the tag "answer", "panel" or "guess"'
         elif answer is None or not all(text.lstrip().startswith("<details>") for text in (answer.en, answer.zh)):
@@ -72,9 +69,9 @@ def _predictions(lesson: Lesson) -> Iterator[tuple[BilingualText | Code, str]]:
 
 
 def _few_predictions(lesson: Lesson) -> Iterator[tuple[BilingualText, str]]:
-    asked = [cell for cell in core(lesson) if isinstance(cell, BilingualText) and _PREDICTION.search(cell.en)]
-    for cell in asked[PREDICTIONS:][:1]:
-        yield cell, f"expected at most {PREDICTIONS} predictions before Going further, got {len(asked)}"
+    asked = [text for text in core_texts(lesson) if _PREDICTION.search(text.en)]
+    if len(asked) > PREDICTIONS:
+        yield asked[PREDICTIONS], f"expected at most {PREDICTIONS} predictions before Going further, got {len(asked)}"
 
 
 def _exercises(lesson: Lesson) -> Iterator[tuple[Code, str]]:
@@ -125,7 +122,7 @@ def _time(lesson: Lesson) -> Iterator[tuple[BilingualText, str]]:
 
 def estimate_minutes(lesson: Lesson) -> float:
     """The minutes that the core takes: reading text and code, panels, predictions and exercises."""
-    texts = [cell.en for cell in core(lesson) if isinstance(cell, BilingualText)]
+    texts = [text.en for text in core_texts(lesson)]
     words = sum(len(_WORD.findall(line)) for text in texts for line in read_prose(text).lines)
     predictions = sum(bool(_PREDICTION.search(text)) for text in texts)
     _imports, *codes = core_code(lesson)
@@ -151,6 +148,10 @@ def _is_one_line(solution: Code) -> bool:
 
 def core_code(lesson: Lesson) -> list[Code]:
     return [cell for cell in core(lesson) if isinstance(cell, Code)]
+
+
+def core_texts(lesson: Lesson) -> list[BilingualText]:
+    return [cell for cell in core(lesson) if isinstance(cell, BilingualText)]
 
 
 def core(lesson: Lesson) -> list[BilingualText | Code]:

@@ -104,7 +104,7 @@ def write_site(project: Project, path: Path, living: Collection[str]) -> list[Pa
         folder.put(f"search/{language}.js", index(language, searched[language]))
     folder.put(FRONT, front_page())
     folder.put("style.css", style())
-    folder.put("player.js", player())  # for questions, too, which need no recording
+    folder.put("player.js", player())  # also for questions, which need no recording
     return folder.pages
 
 

@@ -261,7 +261,7 @@ def _describe_failure(
 
 
 def _none_used(exercise: Exercise, comparison: Comparison) -> list[str]:
-    """Return the arguments that are None here and stand in the line that failed because of a None."""
+    """Return the arguments that are None here and appear in the line that failed because of a None."""
     got, given = comparison.got, comparison.case.arguments
     if got.failing_line is None or not isinstance(got.error, TypeError | AttributeError) or NONE not in got.message:
         return []

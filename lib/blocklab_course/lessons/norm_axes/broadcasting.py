@@ -21,7 +21,7 @@ TABLES = {
     "x": torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]]),
 }
 ROWS, COLUMNS = 3, 4  # of the largest table
-GAP = 1.3  # columns, for the sign between two tables
+GAP = 1.3  # columns between two tables, with the sign in it
 
 REFUSED = Text(
     en="{call}: shapes {table} and {mean}. torch refuses: “{error}”",
